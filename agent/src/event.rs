@@ -16,6 +16,7 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
 ///   A sub-agent whose call is cancelled sends no `Done`.
+/// - The retries of a request that a call makes, as `llm.generate` does, are between its `CallStarted` and its `Result`.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

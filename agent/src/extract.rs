@@ -1,15 +1,22 @@
-//! [`extract`]: a run whose answer is a value of a type.
+//! [`extract`] and [`extract_resumed`]: a run whose answer is a value of a type.
 
 use serde::de::DeserializeOwned;
 use tools::{JsonSchema, SchemaError, ValueSchema, schema_of};
 
-use crate::json_answer::{bound_prompt, checked};
-use crate::{Driver, DriverError, Outcome, Session};
+use crate::json_answer::{bound_prompt, checked, repair_prompt};
+use crate::{Driver, DriverError, Outcome, Run, Session, StopReason};
+
+/// The request to answer again, after an answer that was cut off.
+const SHORTER: &str =
+    "Your answer was cut off, because it was too long. Answer again with the whole JSON alone, and shorter.";
 
 /// Runs a prompt until the model's answer is a value of the type, and returns the value.
 ///
 /// The prompt asks for JSON that matches the [schema](schema_of) of the type. An answer that does not match is sent back with its
-/// violations, and the run goes on, within its budget. The model may call tools before it answers.
+/// violations, and the run goes on, within its budget. One that was cut off is asked for once more, shorter. The model may call tools
+/// before it answers.
+///
+/// [`extract_resumed`] continues a run that ended without a value.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -40,27 +47,38 @@ use crate::{Driver, DriverError, Outcome, Session};
 /// # Errors
 /// - Returns [`ExtractError::Schema`] if the type has no usable schema.
 /// - Returns [`ExtractError::Driver`] if the run fails.
-/// - Returns [`ExtractError::NoValue`] if the run ends without such an answer, for example because its budget is used up.
+/// - Returns [`ExtractError::TooLong`] if a second answer is cut off.
+/// - Returns [`ExtractError::NoValue`] if the run ends without such an answer, for example because its budget is used up or a call waits
+///   for an approval.
 pub async fn extract<T: DeserializeOwned + JsonSchema + Send>(
     driver: &Driver,
     session: &mut Session,
     prompt: impl Into<String>,
 ) -> Result<T, ExtractError> {
-    let schema = ValueSchema::new(schema_of::<T>())?;
-    let mut value = None;
-    let mut check = |text: &str| match read::<T>(text, &schema) {
-        Ok(read) => {
-            value = Some(read);
-            Ok(())
-        }
-        Err(problem) => Err(problem),
-    };
-    let prompt = bound_prompt(&prompt.into(), &schema);
-    let summary = driver.run_checked(session, prompt, &mut check).await?;
-    value.ok_or(ExtractError::NoValue { outcome: summary.outcome })
+    let mut reader = AnswerReader::new()?;
+    let prompt = bound_prompt(&prompt.into(), &reader.schema);
+    let summary = driver.run_checked(session, prompt, &mut |text, stop| reader.check(text, stop)).await?;
+    reader.into_value(summary.outcome)
 }
 
-/// An error of [`extract`].
+/// Continues a run that [`extract`] began, until the model's answer is a value of the type, and returns the value.
+///
+/// The run is that of [`Session::waiting_run`], after the answers to its requests for approvals, or a
+/// [stored](Session::stored_run) one. The value of a run that has its answer is returned without another turn.
+///
+/// # Errors
+/// Returns the errors of [`extract`].
+pub async fn extract_resumed<T: DeserializeOwned + JsonSchema + Send>(
+    driver: &Driver,
+    session: &mut Session,
+    run: Run,
+) -> Result<T, ExtractError> {
+    let mut reader = AnswerReader::new()?;
+    let summary = driver.resume_checked(session, run, &mut |text, stop| reader.check(text, stop)).await?;
+    reader.into_value(summary.outcome)
+}
+
+/// An error of [`extract`] and [`extract_resumed`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtractError {
@@ -70,7 +88,10 @@ pub enum ExtractError {
     /// The run failed.
     #[error(transparent)]
     Driver(#[from] DriverError),
-    /// The run ended without an answer of the type.
+    /// Two answers were cut off by the limit of their length.
+    #[error("the answers were cut off, because they were too long; raise the limit of output tokens, or ask for less")]
+    TooLong,
+    /// The run ended without an answer of the type. [`extract_resumed`] continues it, for example after an approval.
     #[error("the run ended without an answer of the type: {}", outcome.reason())]
     NoValue {
         /// The way in which the run ended.
@@ -78,8 +99,45 @@ pub enum ExtractError {
     },
 }
 
-/// Returns the value of an answer, or the problem with it.
-fn read<T: DeserializeOwned>(text: &str, schema: &ValueSchema) -> Result<T, String> {
-    let json = checked(text, schema)?;
-    json.deserialize().map_err(|error| format!("- {error}"))
+/// Reads the answers of a run until one is a value of the type.
+struct AnswerReader<T> {
+    schema: ValueSchema,
+    value: Option<T>,
+    /// True if an answer was cut off.
+    is_cut: bool,
+}
+
+impl<T: DeserializeOwned + JsonSchema> AnswerReader<T> {
+    fn new() -> Result<Self, SchemaError> {
+        Ok(Self { schema: ValueSchema::new(schema_of::<T>())?, value: None, is_cut: false })
+    }
+
+    /// Keeps the value of an answer, or returns the message that asks for another one. A second answer that was cut off is the last one.
+    fn check(&mut self, text: &str, stop: &StopReason) -> Option<String> {
+        match self.read(text) {
+            Ok(value) => {
+                self.value = Some(value);
+                None
+            }
+            Err(_) if *stop == StopReason::Length => {
+                let is_second = std::mem::replace(&mut self.is_cut, true);
+                (!is_second).then(|| SHORTER.to_owned())
+            }
+            Err(problem) => Some(repair_prompt(&problem)),
+        }
+    }
+
+    /// Returns the value of an answer, or the problem with it.
+    fn read(&self, text: &str) -> Result<T, String> {
+        checked(text, &self.schema)?.deserialize().map_err(|error| format!("- {error}"))
+    }
+
+    /// Returns the value, or the reason that the run ended without one.
+    fn into_value(self, outcome: Outcome) -> Result<T, ExtractError> {
+        match (self.value, outcome) {
+            (Some(value), _) => Ok(value),
+            (None, Outcome::Answer { stop: StopReason::Length, .. }) => Err(ExtractError::TooLong),
+            (None, outcome) => Err(ExtractError::NoValue { outcome }),
+        }
+    }
 }

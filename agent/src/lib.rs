@@ -41,16 +41,16 @@ pub use compacted::{Compacted, CompactionCause, RequestSize};
 pub use consent::{ApprovalRequest, DeferredConsent, SessionConsent};
 pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
-pub use extract::{ExtractError, extract};
+pub use extract::{ExtractError, extract, extract_resumed};
 pub use guidance::tool_guidance;
 pub use models::{ModelChoice, Models};
 pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    Direct, FailureKind, GenerationOptions, KeySource, Provider, ProviderConflict, ProviderError, ProviderOptions,
-    ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause, RetryPolicy,
-    RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
+    Direct, FailureKind, GenerationOptions, KeySource, LostReplySink, Provider, ProviderConflict, ProviderError,
+    ProviderOptions, ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause,
+    RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
 pub use run::{Outcome, PendingCall, Run, RunError, Step, Summary};

@@ -1,61 +1,87 @@
 //! [`Models`]: the models that the tools of a session may ask.
 
+use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use tools::protocol::InvalidTarget;
+use tools::{Access, Entry, Services, Target};
+
 use crate::{Price, Provider, ProviderError};
+
+/// The tool that asks a model, and its argument that names the model.
+const GENERATE: (&str, &str) = ("llm.generate", "model");
+
+/// The name of a model that has none.
+const DEFAULT: &str = "default";
 
 /// The function that creates a provider for a choice.
 type Open = dyn Fn(&ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync;
 
 /// The service of `llm.generate`: the session's model, and others by name.
 ///
-/// The session's own model is the target `llm:read:session/default`. Rules that deny its real name, such as
-/// `llm:read:openai/gpt-5.1`, hold too. Grants and other rules apply to the target alone.
+/// A [`Session`](crate::Session) with this service makes its own model the default of the tool. Each model is a
+/// [target](ModelChoice::target) with its real name, also that of the session.
 #[derive(Clone)]
 pub struct Models {
     session: Arc<dyn Provider>,
-    names: (String, Option<String>),
+    name: ModelChoice,
     open: Option<Arc<Open>>,
     prices: BTreeMap<String, Price>,
-    /// The default models of other providers.
-    defaults: BTreeMap<String, String>,
 }
 
-/// A model to open, by the names in a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A model by the name of its provider and its own. Written `openai/gpt-5.1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelChoice {
-    /// The name of the provider. `None` means that of the session.
-    pub provider: Option<String>,
-    /// The name of the model. `None` means the provider's default, which is unknown.
-    pub model: Option<String>,
+    /// The name of the provider.
+    pub provider: String,
+    /// The name of the model. It is `default` if the provider has a single one without a name.
+    pub model: String,
+}
+
+impl ModelChoice {
+    /// Creates a choice. Without a name, the model is `default`.
+    pub fn new(provider: impl Into<String>, model: Option<String>) -> Self {
+        Self { provider: provider.into(), model: model.unwrap_or_else(|| DEFAULT.to_owned()) }
+    }
+
+    /// Creates a choice from its written form. Returns `None` if it has no `/`. The name of a model may contain further ones.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (provider, model) = text.split_once('/')?;
+        Some(Self::new(provider, Some(model.to_owned())))
+    }
+
+    /// Returns the target of requests to the model, such as `llm:read:openai/gpt-5.1`.
+    ///
+    /// # Errors
+    /// Returns an error if a name cannot be part of a target.
+    pub fn target(&self) -> Result<Target, InvalidTarget> {
+        Target::new(Access::Read, "llm", self.to_string())
+    }
+}
+
+impl fmt::Display for ModelChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
 }
 
 impl Models {
     /// Offers the provider of the session alone.
     pub fn new(session: Arc<dyn Provider>) -> Self {
-        let names = (session.name().to_owned(), None);
-        Self { session, names, open: None, prices: BTreeMap::new(), defaults: BTreeMap::new() }
+        let name = ModelChoice::new(session.name(), None);
+        Self { session, name, open: None, prices: BTreeMap::new() }
     }
 
-    /// Sets the names of the session's provider and model, by which rules know them. The default is the provider's own name without
-    /// a model.
+    /// Sets the name of the session's model. The default is the provider's own name without a model.
     #[must_use]
-    pub fn with_names(self, provider: impl Into<String>, model: Option<String>) -> Self {
-        Self { names: (provider.into(), model), ..self }
+    pub fn with_name(self, name: ModelChoice) -> Self {
+        Self { name, ..self }
     }
 
-    /// Sets the default model of another provider, by which rules and prices know it. Without one, its model is `default`.
-    #[must_use]
-    pub fn with_default_model(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
-        self.defaults.insert(provider.into(), model.into());
-        self
-    }
-
-    /// Offers other models, which the function opens. It is not called for the session's own model. A default model is
-    /// given by its name if that is known.
+    /// Offers other models, which the function opens. It is not called for the session's own model.
     #[must_use]
     pub fn with_others<F>(self, open: F) -> Self
     where
@@ -71,50 +97,55 @@ impl Models {
         self
     }
 
+    /// Returns the name of the session's model.
+    pub fn name(&self) -> &ModelChoice {
+        &self.name
+    }
+
     /// Opens a model.
     ///
     /// # Errors
-    /// Returns the error of the function that opens other models, or [`ProviderError::Unknown`] if there is none.
+    /// Returns the error of the function that opens other models, or [`ProviderError::Options`] if there is none.
     pub fn open(&self, choice: &ModelChoice) -> Result<Arc<dyn Provider>, ProviderError> {
-        match (choice, &self.open) {
-            (ModelChoice { provider: None, model: None }, _) => Ok(self.session.clone()),
-            (_, Some(open)) => {
-                open(&ModelChoice { provider: choice.provider.clone(), model: self.model(choice).map(str::to_owned) })
-            }
-            (ModelChoice { provider: Some(name), .. }, None) => {
-                Err(ProviderError::Unknown { name: name.clone(), known: vec!["session".to_owned()] })
-            }
-            (_, None) => Err(ProviderError::Options {
-                provider: self.names.0.clone(),
-                reason: "this session offers its own model only; leave model out".to_owned(),
+        match &self.open {
+            _ if *choice == self.name => Ok(self.session.clone()),
+            Some(open) => open(choice),
+            None => Err(ProviderError::Options {
+                provider: choice.provider.clone(),
+                reason: format!("this session offers its own model only; leave model out, or name {}", self.name),
             }),
         }
     }
 
     /// Returns the price of a model, or `None` if it is unknown.
     pub(crate) fn price(&self, choice: &ModelChoice) -> Option<Price> {
-        self.prices.get(self.model(choice)?).copied()
-    }
-
-    /// Returns the provider and the model of a choice by their real names, such as `openai/gpt-5.1`.
-    pub(crate) fn real_name(&self, choice: &ModelChoice) -> String {
-        let provider = choice.provider.as_deref().unwrap_or(&self.names.0);
-        format!("{provider}/{}", self.model(choice).unwrap_or("default"))
-    }
-
-    /// Returns the model of a choice. Returns `None` if it names none, and its provider's default is unknown.
-    fn model<'a>(&'a self, choice: &'a ModelChoice) -> Option<&'a str> {
-        let (own, model) = (&self.names.0, &self.names.1);
-        let default = || match &choice.provider {
-            Some(other) if other != own => self.defaults.get(other),
-            _ => model.as_ref(),
-        };
-        choice.model.as_ref().or_else(default).map(String::as_str)
+        self.prices.get(&choice.model).copied()
     }
 }
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Models").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("Models").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// Returns the tools of a session with these services. In it, `llm.generate` may be called without a model. All stages of such a
+/// call then see the target with the model's real name.
+pub(crate) fn with_session_model(
+    entries: impl IntoIterator<Item = Arc<Entry>>,
+    services: &Services,
+) -> impl Iterator<Item = Arc<Entry>> {
+    let default = services.get::<Models>().map(|models| models.name.to_string());
+    let (tool, argument) = GENERATE;
+    entries.into_iter().map(move |entry| match &default {
+        Some(default) if *entry.name() == *tool && needs_models(&entry) => {
+            entry.with_default(argument, default.as_str().into()).unwrap_or(entry)
+        }
+        _ => entry,
+    })
+}
+
+/// Returns true if this is the tool that asks the models of this service, and not another one of its name.
+fn needs_models(entry: &Entry) -> bool {
+    entry.needs().iter().any(|need| need.id() == TypeId::of::<Models>())
 }

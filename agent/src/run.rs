@@ -17,9 +17,11 @@ use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
 use self::conversation::Conversation;
 use self::stored_run::StoredRun;
+use crate::consent::ApprovalKey;
 use crate::prefix::Prefix;
 use crate::{ApprovalRequest, Spending, StopReason, Turn, Usage};
 
+pub(crate) use self::answer::AnswerCheck;
 pub(crate) use self::compaction::{BYTES_PER_TOKEN, Compaction};
 pub use self::error::RunError;
 pub use self::outcome::{Outcome, Summary};
@@ -78,6 +80,9 @@ pub struct Run {
     /// The beginning of the requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     prefix: Option<Prefix>,
+    /// The key of the requests for approvals, if approvals can wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_key: Option<ApprovalKey>,
     state: State,
 }
 
@@ -119,10 +124,19 @@ struct CallSlot {
 impl Run {
     /// Creates a run that answers the last of these messages.
     pub fn new(messages: Vec<Message>) -> Self {
-        let messages = messages.into();
-        let (compaction, earlier_turns, steps, calls, failed_calls) = (Compaction::default(), 0, 0, 0, 0);
-        let (usage, spent, prefix, state) = (None, None, None, State::Asking);
-        Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, prefix, state }
+        Self {
+            messages: messages.into(),
+            compaction: Compaction::default(),
+            earlier_turns: 0,
+            steps: 0,
+            calls: 0,
+            failed_calls: 0,
+            usage: None,
+            spent: None,
+            prefix: None,
+            approval_key: None,
+            state: State::Asking,
+        }
     }
 
     /// Sets the number of model turns in the session before this run, which [`turns`](Self::turns) includes.

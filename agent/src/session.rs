@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
+use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
 use crate::run::Compaction;
@@ -33,13 +34,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates a session with the selected tools whose services the context offers.
+    /// Creates a session with the selected tools whose services the context offers. With [`Models`](crate::Models), the model of the
+    /// session is the default of `llm.generate`.
     ///
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
     /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
-        let tools = ToolSet::new(entries, &selection, cx.services());
+        let tools = ToolSet::new(with_session_model(entries, cx.services()), &selection, cx.services());
         Self {
             tools,
             selection,
@@ -139,7 +141,8 @@ impl Session {
 
     /// Selects from these tools again, with the current selection.
     pub fn refresh(&mut self, entries: impl IntoIterator<Item = Arc<Entry>>) {
-        self.tools = ToolSet::new(entries, &self.selection, self.cx.services());
+        let services = self.cx.services();
+        self.tools = ToolSet::new(with_session_model(entries, services), &self.selection, services);
     }
 
     /// Replaces the selection and selects from these tools.

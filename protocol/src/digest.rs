@@ -27,6 +27,12 @@ impl Digest {
         Self::hash_bytes(canonical_json(value).as_bytes())
     }
 
+    /// Hashes a JSON value in its [canonical form](canonical_json), with HMAC. Without the key, a part of the value cannot be guessed from
+    /// the digest.
+    pub fn hash_json_with_key<'a>(key: &[u8; 32], value: impl Into<Node<'a>>) -> Self {
+        Self(hmac_sha256::HMAC::mac(canonical_json(value), key))
+    }
+
     /// Hashes bytes.
     pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(hmac_sha256::Hash::hash(bytes))

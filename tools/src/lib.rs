@@ -11,6 +11,7 @@ pub mod call;
 mod catalog;
 mod conflict;
 mod context;
+mod default_argument;
 mod definition;
 mod entry;
 mod global;

@@ -9,8 +9,8 @@ use crate::ToolError;
 /// The future of a [`Preview`].
 pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolError>> + Send + 'a>>;
 
-/// The expected effect of a call, made before a person decides about it. Only the [`Approver`](crate::Approver) receives it: no
-/// model, result or journal does.
+/// The expected effect of a call, made before a person decides about it. The pipeline gives it to the [`Approver`](crate::Approver)
+/// alone: no model, result or record of a call has it.
 ///
 /// A preview describes the moment at which it was made. The [approval](crate::Approval) is bound to the arguments, so a target that
 /// changes before the tool runs makes the effect differ. A tool that must not overwrite such a change checks for it when it runs.

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 use agent::{Run, Session};
 use clap::Args;
+use tools::ToolContext;
 
 #[cfg(not(feature = "journal"))]
 use self::absent as backend;
@@ -110,10 +111,10 @@ impl JournalOptions {
     }
 }
 
-/// Returns the run to resume, or `None` if a new one starts.
-pub(crate) async fn stored_run(recording: Option<&Recording>, session: &Session) -> Result<Option<Run>, Error> {
+/// Returns the run to resume, or `None` if a new one starts. The context is that of the session.
+pub(crate) async fn stored_run(recording: Option<&Recording>, context: &ToolContext) -> Result<Option<Run>, Error> {
     match recording {
-        Some(recording) => recording.stored_run(session).await,
+        Some(recording) => recording.stored_run(context).await,
         None => Ok(None),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use agent::ModelChoice;
+
 use crate::config::{Origin, Setting, Settings};
 use crate::program;
 
@@ -43,6 +45,11 @@ impl ProviderChoice {
             ));
         }
         choice
+    }
+
+    /// Returns the name of the model, by which rules and grants know it.
+    pub(crate) fn name(&self) -> ModelChoice {
+        ModelChoice::new(&self.provider, self.model.clone())
     }
 }
 

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{
-    DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, ProviderSubmission, Run,
-    Selection, Session,
+    DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
 };
 use clap::Args;
 use tools::{CancellationToken, Entry, ToolContext};
@@ -78,18 +77,22 @@ impl SessionTools {
 }
 
 impl SessionOptions {
-    /// Returns the effective settings of the files and these options, and the session to resume, if one is.
+    /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
+    /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
         let resumed = self.journal.resumed(&self.host.root.workspace()).await?;
         let settings = match &resumed {
             Some(resumed) => resumed.settings(self.flags()?, |flags| self.host.settings(flags))?,
             None => self.host.settings(self.flags()?)?,
         };
-        Ok((settings, resumed))
+        // A model that has no target cannot be asked.
+        let target = ProviderChoice::from_settings(&settings).name().target().ok();
+        let clause = target.map(|target| target.to_clause());
+        Ok((clause.into_iter().fold(settings, Settings::with_default_grant), resumed))
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
-    /// `consent` has the answers to deferred requests.
+    /// `consent` takes the answers to deferred requests. A run that waits for them waits on without it.
     pub(crate) async fn open(
         &self,
         format: OutputFormat,
@@ -119,13 +122,14 @@ impl SessionOptions {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
             None => tools,
         };
-        let tools = match consent {
+        let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
+        let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());
+        let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
             Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
             None => tools,
         };
         let telemetry = Telemetry::start(&settings);
         let session = tools.into_session();
-        let resumed = journal::stored_run(recording.as_ref(), &session).await?;
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
         notice::warn_left_out(&driver, session.tools());
@@ -165,31 +169,27 @@ impl SessionOptions {
     fn models(&self, settings: &Settings, choice: &ProviderChoice, provider: Arc<dyn Provider>) -> Models {
         let (own_name, own_options) = (choice.provider.clone(), self.provider_options(settings, choice));
         let general = provider_options::general(settings);
-        let models = Models::new(provider).with_names(&choice.provider, choice.model.clone());
+        let models = Models::new(provider).with_name(choice.name());
         let prices = settings.prices.iter().map(|price| &price.value);
         let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
         let foreign_key = |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
-        let providers = program::providers().into_iter();
-        let refused: BTreeMap<_, _> = providers.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
-        let default_model = |provider: &ProviderSubmission| (provider.service)(&general)?.model;
-        let providers = program::providers().into_iter();
-        let defaults = providers.filter_map(|provider| Some((provider.name, default_model(provider)?)));
-        let models = defaults.fold(models, |models, (provider, model)| models.with_default_model(provider, model));
+        let others = program::providers().into_iter().filter(|other| other.name != own_name);
+        let refused: BTreeMap<_, _> = others.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
         let priced: BTreeSet<_> = settings.prices.iter().map(|price| price.value.model.clone()).collect();
         models.with_others(move |wanted: &ModelChoice| {
-            let name = wanted.provider.as_ref().unwrap_or(&own_name);
+            let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
                 return Err(ProviderError::Options { provider: name.clone(), reason: reason.clone() });
             }
-            if let (Some(key), Some(model)) = (money_limit, &wanted.model)
-                && !priced.contains(model)
+            if let Some(key) = money_limit
+                && !priced.contains(&wanted.model)
             {
-                let reason = format!("{key} {}", budget::needs_price(model));
+                let reason = format!("{key} {}", budget::needs_price(&wanted.model));
                 return Err(ProviderError::Options { provider: name.clone(), reason });
             }
             let mut options = if *name == own_name { own_options.clone() } else { general.clone() };
-            options.model.clone_from(&wanted.model);
+            options.model = Some(wanted.model.clone());
             program::provider(name)?.create(&options)
         })
     }

@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod adapter;
-mod context_size;
 mod key;
 mod remote;
 mod retry;

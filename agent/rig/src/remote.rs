@@ -13,7 +13,6 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
 use crate::adapter::{Api, Endpoint, Model};
-use crate::context_size::context_tokens;
 use crate::retry::{Failure, retry};
 
 /// A provider for a model behind an HTTP service.
@@ -184,11 +183,11 @@ impl Provider for Remote {
     }
 
     fn context_tokens(&self) -> Option<u64> {
-        match self.api {
-            // The settings of its server decide.
-            Api::Ollama => None,
-            _ => context_tokens(&self.name),
-        }
+        self.model.context_tokens()
+    }
+
+    fn reserved_tokens(&self) -> u64 {
+        self.model.reserved_tokens()
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {

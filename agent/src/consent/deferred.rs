@@ -3,9 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tools::{Approval, ApprovalFuture, Approver, Decision, ToolContext};
+use tools::{Approval, ApprovalFuture, Approver, Decision, Preview, ToolContext, ToolError};
 
-use super::ApprovalRequest;
+use super::{ApprovalRequest, DeferredRequests};
 
 /// An [`Approver`] for programs that cannot wait for a person.
 ///
@@ -13,8 +13,10 @@ use super::ApprovalRequest;
 ///   [`Outcome::WaitingForApproval`](crate::Outcome::WaitingForApproval) and the requests.
 /// - With an answer to each request, [`Driver::resume`](crate::Driver::resume) continues the run: that of [`Session::waiting_run`], or in
 ///   another process the [stored](crate::Session::stored_run) one.
-/// - An answer fits only the call that it was given for, with the same digests of tool and arguments. If the tool has changed since, the
-///   run waits for another answer.
+/// - An answer fits only the call of the run that it was given for, with the same digests of tool and arguments. If the tool has changed
+///   since, the run waits for another answer.
+/// - An answer is used up by the call. The last of two answers to a request holds.
+/// - Sessions can share it: each run gets its own requests.
 /// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
 ///
 /// ```
@@ -29,8 +31,6 @@ use super::ApprovalRequest;
 #[derive(Default)]
 pub struct DeferredConsent {
     answers: Mutex<Vec<(ApprovalRequest, Decision)>>,
-    /// The requests without an answer, until the driver takes them.
-    deferred: Mutex<Vec<ApprovalRequest>>,
     otherwise: Option<Arc<dyn Approver>>,
 }
 
@@ -51,40 +51,43 @@ impl DeferredConsent {
 
     /// Approves the call of a request.
     pub fn allow(&self, request: ApprovalRequest) {
-        locked(&self.answers).push((request, Decision::Allow));
+        self.answer(request, Decision::Allow);
     }
 
     /// Denies the call of a request, with a reason for the model.
     pub fn deny(&self, request: ApprovalRequest, reason: impl Into<String>) {
-        locked(&self.answers).push((request, Decision::Deny { reason: reason.into() }));
+        self.answer(request, Decision::Deny { reason: reason.into() });
     }
 
-    /// Removes and returns the deferred request of a call in this session.
-    pub(crate) fn take(&self, session: Option<&str>, call: &str) -> Option<ApprovalRequest> {
-        let mut deferred = locked(&self.deferred);
-        let is_of_call = |request: &ApprovalRequest| request.session.as_deref() == session && request.call == call;
-        let position = deferred.iter().position(is_of_call)?;
-        Some(deferred.swap_remove(position))
+    fn answer(&self, request: ApprovalRequest, decision: Decision) {
+        let mut answers = locked(&self.answers);
+        answers.retain(|(answered, _)| answered.id != request.id);
+        answers.push((request, decision));
     }
 
-    /// Returns the last answer to a request.
-    fn answer(&self, request: &ApprovalRequest) -> Option<Decision> {
-        let answers = locked(&self.answers);
-        answers.iter().rev().find(|(answered, _)| answered.covers(request)).map(|(_, decision)| decision.clone())
+    /// Removes and returns the last answer that fits a request.
+    fn take_answer(&self, request: &ApprovalRequest) -> Option<Decision> {
+        let mut answers = locked(&self.answers);
+        let position = answers.iter().rposition(|(answered, _)| answered.covers(request))?;
+        Some(answers.remove(position).1)
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
-        let request = ApprovalRequest::from_approval(&approval);
-        if let Some(decision) = request.as_ref().and_then(|request| self.answer(request)) {
+        let requests = DeferredRequests::of_run(approval.cx);
+        let deferred =
+            requests.and_then(|requests| Some((ApprovalRequest::from_approval(&approval, &requests.key)?, requests)));
+        if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
             return decision;
         }
         if let Some(approver) = &self.otherwise {
             return approver.approve(approval).await;
         }
-        if let Some(request) = request {
-            // A cancelled run may have left one.
-            drop(self.take(request.session.as_deref(), &request.call));
-            locked(&self.deferred).push(request);
+        if let Some((mut request, requests)) = deferred {
+            let shown = |preview: Result<Preview, ToolError>| {
+                preview.map_or_else(|error| format!("no preview: {error}"), |preview| preview.text().to_owned())
+            };
+            request.preview = approval.preview().await.map(shown);
+            requests.push(request);
         }
         Decision::Abstain
     }

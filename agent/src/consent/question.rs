@@ -47,6 +47,12 @@ impl ApprovalQuestion<'_> {
         let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
         format!("{scope}{}{granted}", visible(&sensitive.unwrap_or_default()))
     }
+
+    /// Returns a target with its remarks, if it has any.
+    pub(super) fn remarked(&self, target: &Target) -> Option<String> {
+        let remarks = self.remarks(target);
+        (!remarks.is_empty()).then(|| format!("{}{remarks}", visible(&target.to_string())))
+    }
 }
 
 impl fmt::Display for ApprovalQuestion<'_> {

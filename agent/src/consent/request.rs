@@ -4,13 +4,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tools::{Approval, Digest, Json, Target};
 
+use super::{ApprovalKey, ApprovalQuestion};
+
 /// The number of characters of an id.
 const ID_LENGTH: usize = 32;
 
 /// A request to approve one call, which can be stored and answered in another process.
 ///
-/// Two requests are equal if they are about the same call of the same conversation, with the same definition of the tool, the same
-/// arguments and the same targets.
+/// Two requests are equal if they are about the same call of the same run, with the same definition of the tool, the same arguments and
+/// the same targets. Remarks and preview do not count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -19,7 +21,7 @@ pub struct ApprovalRequest {
     /// The name of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The id of the call, unique in its conversation.
+    /// The id of the call, unique in its run.
     pub call: String,
     /// The name of the tool.
     pub tool: String,
@@ -27,26 +29,35 @@ pub struct ApprovalRequest {
     pub tool_digest: Digest,
     /// The arguments, with secrets masked. They are untrusted, as are the targets.
     pub arguments: Json,
-    /// The digest of the masked arguments.
+    /// A digest of the whole arguments with a random key of the run. Calls that differ in a secret have different ones, as have equal
+    /// calls of different runs.
     pub arguments_digest: Digest,
     /// The targets that need the approval. Empty if the policy asks about a call without targets.
     pub targets: Vec<Target>,
+    /// Each target with [remarks](ApprovalQuestion::remarks) and those, such as `fs:write:Makefile (not granted)`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// The tool's [preview](Approval::preview) of the call, or the reason that there is none. It is untrusted, and can contain more than
+    /// the call would return, so do not let the model read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preview: Option<String>,
 }
 
 impl ApprovalRequest {
-    /// Returns the request of a call that can wait. Returns `None` for the calls of a running call, such as those of a sub-agent: what they
-    /// belong to cannot be repeated.
-    pub(super) fn from_approval(approval: &Approval<'_>) -> Option<Self> {
+    /// Returns the request of a call in the run with this key, without a preview. Returns `None` if the call has no id.
+    pub(super) fn from_approval(approval: &Approval<'_>, key: &ApprovalKey) -> Option<Self> {
         let cx = approval.cx;
-        let call = cx.call_id().filter(|_| cx.depth() == 0 && cx.agent().is_none())?;
+        let call = cx.call_id()?;
+        let arguments_digest = approval.hash_arguments(key.as_bytes());
         let identity = json!({
             "session": cx.session(),
             "call": call,
             "tool": approval.tool,
             "tool_digest": approval.tool_digest,
-            "arguments_digest": approval.arguments_digest,
+            "arguments_digest": arguments_digest,
             "targets": approval.targets,
         });
+        let question = ApprovalQuestion { approval: *approval };
         let mut id = Digest::hash_json(&identity).to_string();
         id.truncate(ID_LENGTH);
         Some(Self {
@@ -56,8 +67,10 @@ impl ApprovalRequest {
             tool: approval.tool.to_string(),
             tool_digest: approval.tool_digest,
             arguments: approval.arguments.clone(),
-            arguments_digest: approval.arguments_digest,
+            arguments_digest,
             targets: approval.targets.to_vec(),
+            remarks: approval.targets.iter().filter_map(|target| question.remarked(target)).collect(),
+            preview: None,
         })
     }
 

@@ -1,12 +1,13 @@
 //! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tools::ToolContext;
 
+use super::DriverError;
 use super::guarded_sink::GuardedSink;
-use crate::{Event, EventSink, Provider, RunOptions, SystemText, ToolSet};
+use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, SystemText, ToolSet};
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
@@ -17,6 +18,8 @@ pub(crate) struct ActiveRun {
     pub(super) sink: Arc<GuardedSink>,
     /// The number of sub-agents at work.
     pub(super) sub_agents: AtomicUsize,
+    /// The end of the budget that a request of a call met.
+    pub(super) budget_end: Mutex<Option<BudgetError>>,
     /// True once the run's last event follows. Locked for reading while another event is sent.
     pub(super) has_ended: RwLock<bool>,
 }
@@ -44,6 +47,24 @@ impl ActiveRun {
         if !*has_ended {
             self.sink.send(event);
         }
+    }
+
+    /// Ends the run after the results of its calls, because a request of a call found the budget used up or broken.
+    pub(crate) fn end_by_budget(&self, error: BudgetError) {
+        self.budget_end.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    /// Ends the run if a call met the end of its budget.
+    ///
+    /// # Errors
+    /// Returns [`DriverError::Budget`] if the budget is broken.
+    pub(super) fn settle_budget(&self, run: &mut Run) -> Result<(), DriverError> {
+        match self.budget_end.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            None => {}
+            Some(BudgetError::Exhausted(exhausted)) => run.exhaust(exhausted),
+            Some(error) => return Err(DriverError::Budget(error)),
+        }
+        Ok(())
     }
 
     /// Ends the events of calls. A call that was abandoned may still be polled.

@@ -14,8 +14,9 @@ use super::gated_execution::GatedExecution;
 use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
+use crate::consent::DeferredRequests;
 use crate::repeat::{self, CallEffect, RepeatGuard};
-use crate::{ApprovalRequest, DeferredConsent, PendingCall, Repeated, Run, ToolSet};
+use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
@@ -158,8 +159,8 @@ impl<'a> Batch<'a> {
     fn defer(&mut self, position: usize, error: &ToolError) -> bool {
         let (PendingCall { call, .. }, reporter) = &self.calls[position];
         let is_unapproved = matches!(error.code(), ErrorCode::PermissionDenied | ErrorCode::Unapproved);
-        let consent = self.cx.service::<DeferredConsent>().filter(|_| is_unapproved);
-        let Some(request) = consent.and_then(|consent| consent.take(self.cx.session(), &call.id)) else { return false };
+        let requests = DeferredRequests::of_run(self.cx).filter(|_| is_unapproved);
+        let Some(request) = requests.and_then(|requests| requests.take(&call.id)) else { return false };
         reporter.iter().for_each(|reporter| reporter.defer(&request));
         self.deferred.push((position, request));
         true

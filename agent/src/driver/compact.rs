@@ -46,9 +46,11 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 }
 
 impl Driver {
-    /// Returns the size of the model's context, if it is known.
+    /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
-        self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))
+        let context = self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))?;
+        // If the options name a context that is smaller than the output limit, a request still has half of it.
+        Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
     }
 
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.

@@ -39,6 +39,11 @@ pub enum DriverError {
     /// The thread that watches deadlines cannot be started.
     #[error("cannot start the thread that watches the deadlines of calls: {0}; allow the process one more thread")]
     NoThread(#[source] std::io::Error),
+    /// The system has no random key for the approvals of the run.
+    #[error(
+        "cannot make the key for the approvals of the run: {0}; allow the process the random numbers of its system"
+    )]
+    NoRandom(#[source] std::io::Error),
 }
 
 impl DriverError {

@@ -10,8 +10,8 @@ use super::{Driver, DriverError, RunContext};
 use crate::provider::guarded;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{
-    Budget, BudgetError, Cost, Exhausted, FailureKind, Price, Provider, ProviderError, Request, Run, Spending, Step,
-    TextSink, Turn, Usage,
+    Budget, BudgetError, Cost, Exhausted, FailureKind, LostReplySink, Price, Provider, ProviderError, Request, Run,
+    Spending, Step, TextSink, Turn, Usage,
 };
 
 /// The bytes around each part of a message.
@@ -31,8 +31,10 @@ pub(crate) struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    /// Requests a turn and records its tokens. Tokens that the service does not report are estimated if the budget counts them, also for
-    /// a reply that broke off. Returns `None` if the request is cancelled.
+    /// Requests a turn and records its tokens. Returns `None` if the request is cancelled.
+    ///
+    /// Tokens that the service does not report are estimated if the budget counts them: those of a turn without usage, the prompt of each
+    /// attempt that failed after its reply had begun, and the text that was received of a turn that failed.
     ///
     /// # Errors
     /// Returns the error of the request, or [`DriverError::Budget`] if the tokens cannot be recorded.
@@ -41,40 +43,50 @@ impl Meter<'_> {
         provider: &dyn Provider,
         request: Request<'_>,
     ) -> Option<Result<Turn, DriverError>> {
-        let received = AtomicU64::new(0);
+        let (received, lost) = (AtomicU64::new(0), AtomicU64::new(0));
         let count = |text: &str| {
             received.fetch_add(text.len() as u64, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink.send(text));
         };
-        let counted = Request { text_sink: request.text_sink.map(|_| TextSink::new(&count)), ..request };
+        let count_lost = || {
+            lost.fetch_add(1, Ordering::Relaxed);
+        };
+        let counted = Request {
+            text_sink: request.text_sink.map(|_| TextSink::new(&count)),
+            lost_reply_sink: Some(LostReplySink::new(&count_lost)),
+            ..request
+        };
         let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted, self.cx)).await;
+        let (received, lost) = (received.into_inner(), lost.into_inner());
+        let estimated = |prompts, reply| self.estimated(provider, request.messages, prompts, reply);
         let usage = match &turn {
-            Some(Ok(turn)) => {
-                turn.usage.or_else(|| self.estimated(provider, request.messages, message_bytes(&turn.message)))
-            }
-            ended => {
-                let received = received.load(Ordering::Relaxed);
-                let is_begun = ended.as_ref().is_none_or(|turn| turn.as_ref().is_err_and(is_interrupted));
-                let estimated = || self.estimated(provider, request.messages, received);
-                (received > 0 || is_begun).then(estimated).flatten()
-            }
+            Some(Ok(turn)) => match turn.usage {
+                Some(usage) => usage + estimated(lost, 0),
+                None => estimated(lost + 1, message_bytes(&turn.message)),
+            },
+            Some(Err(error)) => estimated(lost.max((received > 0 || is_interrupted(error)).into()), received),
+            None => estimated(lost + 1, received),
         };
         let recorded = self.record(usage).await;
         turn.map(|turn| recorded.and(turn.map_err(DriverError::from)))
     }
 
-    async fn record(&self, usage: Option<Usage>) -> Result<(), DriverError> {
-        let Some(usage) = usage else { return Ok(()) };
+    async fn record(&self, usage: Usage) -> Result<(), DriverError> {
+        if usage == Usage::default() {
+            return Ok(());
+        }
         let cost = self.price.map_or_else(Cost::default, |price| price.cost(usage));
         self.budget.record(Spending::tokens(usage.total(), cost)).await.map_err(DriverError::Budget)
     }
 
-    /// Estimates the tokens of a request and of the bytes of its reply. Returns `None` if no budget counts tokens or the provider uses
-    /// none.
-    fn estimated(&self, provider: &dyn Provider, request: &[Message], reply: u64) -> Option<Usage> {
-        let is_counted = self.budget.counts_tokens() && guarded::is_metered(provider);
-        let input_tokens = (self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN;
-        is_counted.then(|| Usage { input_tokens, output_tokens: reply / BYTES_PER_TOKEN, ..Usage::default() })
+    /// Estimates the tokens of so many attempts at a request, and of the bytes of the last reply. Returns none if no budget counts tokens
+    /// or the provider uses none.
+    fn estimated(&self, provider: &dyn Provider, request: &[Message], attempts: u64, reply: u64) -> Usage {
+        if attempts == 0 || !self.budget.counts_tokens() || !guarded::is_metered(provider) {
+            return Usage::default();
+        }
+        let input_tokens = attempts.saturating_mul((self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN);
+        Usage { input_tokens, output_tokens: reply / BYTES_PER_TOKEN, ..Usage::default() }
     }
 }
 

@@ -21,7 +21,7 @@ mod whole_turn;
 mod worker_gate;
 
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -33,9 +33,9 @@ use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::replaced_results::restore_notices;
 use self::time_limit::{cancelled_by, check_timer, stopped};
-use self::turn::AnswerCheck;
 use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
+use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
     Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
@@ -172,10 +172,10 @@ impl Driver {
     /// # Errors
     /// Returns a [`DriverError`] if the run fails. The session then holds the conversation up to the failure.
     pub async fn run(&self, session: &mut Session, prompt: impl Into<String>) -> Result<Summary, DriverError> {
-        self.run_checked(session, prompt.into(), &mut |_| Ok(())).await
+        self.run_checked(session, prompt.into(), &mut |_, _| None).await
     }
 
-    /// Runs a prompt as [`run`](Self::run) does. An answer with a problem is sent back, and the run goes on.
+    /// Runs a prompt as [`run`](Self::run) does. The run goes on until the check accepts its answer.
     pub(crate) async fn run_checked(
         &self,
         session: &mut Session,
@@ -191,8 +191,8 @@ impl Driver {
         self.drive(session, run, before, check).await
     }
 
-    /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget or in a
-    /// loop.
+    /// Continues a run that ended with its process, such as a [stored run](Session::stored_run), at a limit of its budget, in a loop or
+    /// with calls that [wait for approvals](crate::DeferredConsent). In a context without an approver, these calls are refused.
     ///
     /// The run's conversation replaces the session's when the run ends. The limits of this driver include the amounts that the run and
     /// its children used before, but not their time. If a process dies, the amounts of the request or the calls at that moment are lost.
@@ -203,13 +203,24 @@ impl Driver {
     /// # Errors
     /// Returns the errors of [`run`](Self::run).
     pub async fn resume(&self, session: &mut Session, run: Run) -> Result<Summary, DriverError> {
-        let run = run.reopened();
+        self.resume_checked(session, run, &mut |_, _| None).await
+    }
+
+    /// Continues a run as [`resume`](Self::resume) does, until the check accepts its answer, also one that it has already.
+    pub(crate) async fn resume_checked(
+        &self,
+        session: &mut Session,
+        run: Run,
+        check: &mut AnswerCheck<'_>,
+    ) -> Result<Summary, DriverError> {
+        let mut run = run.reopened();
+        run.check_answer(check);
         session.record_turn(run.turns());
         session.restore_plan(run.messages());
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());
-        self.drive(session, run, before, &mut |_| Ok(())).await
+        self.drive(session, run, before, check).await
     }
 
     /// Drives a run to its end, in a span. The first `before` messages do not belong to the session's conversation.
@@ -251,9 +262,11 @@ impl Driver {
             options: self.options.clone(),
             sink: sink.clone(),
             sub_agents: AtomicUsize::new(0),
+            budget_end: Mutex::default(),
             has_ended: RwLock::new(false),
         });
-        let cx = active.enter(self.call_context(session, &budget, format));
+        let cx = self.deferring(self.call_context(session, &budget, format), &mut run)?;
+        let cx = active.enter(cx);
         self.announce(session, &mut run, &sink);
         let run_cx = RunContext {
             session: &*session,
@@ -280,7 +293,7 @@ impl Driver {
                     Step::Call(calls) => {
                         let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
                         let is_spent = run.record_spent(budget.spent());
-                        match called {
+                        match called.and_then(|()| active.settle_budget(&mut run)) {
                             // Another process finds the requests for approvals and the spending in the checkpoint.
                             Ok(()) if run.has_ended() || is_spent => {
                                 self.checkpoint(&mut run, &mut last, &run_cx).await

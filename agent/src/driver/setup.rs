@@ -3,10 +3,11 @@
 use tools::ToolContext;
 use tools::protocol::wire::Format;
 
-use super::Driver;
 use super::guarded_sink::GuardedSink;
+use super::{Driver, DriverError};
+use crate::consent::DeferredRequests;
 use crate::prefix::Prefix;
-use crate::{Budget, Event, Run, Session};
+use crate::{Budget, DeferredConsent, Event, Run, Session};
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
@@ -21,6 +22,15 @@ impl Driver {
         let cx = session.context().clone().with_service(budget.clone());
         let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
         format.into_iter().fold(cx, ToolContext::with_wire)
+    }
+
+    /// Adds the deferred requests of the run to the services of its calls, if approvals can wait. Those of a sub-agent cannot.
+    pub(super) fn deferring(&self, cx: ToolContext, run: &mut Run) -> Result<ToolContext, DriverError> {
+        if cx.depth() > 0 || cx.service::<DeferredConsent>().is_none() {
+            return Ok(cx);
+        }
+        let key = run.approval_key().map_err(DriverError::NoRandom)?;
+        Ok(cx.with_service(DeferredRequests::new(key)))
     }
 
     /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests.

@@ -8,11 +8,8 @@ use tools::protocol::{Message, Part};
 use super::checkpoint::LastCheckpoint;
 use super::metering::{charge, prompt_bytes};
 use super::{Driver, DriverError, RunContext};
-use crate::json_answer::repair_prompt;
+use crate::run::AnswerCheck;
 use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
-
-/// Returns the problem with an answer, if there is one.
-pub(super) type AnswerCheck<'a> = dyn FnMut(&str) -> Result<(), String> + Send + 'a;
 
 impl Driver {
     /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.
@@ -39,9 +36,7 @@ impl Driver {
             }
         }
         run_cx.session.record_turn(run.turns());
-        if let Some(problem) = run.answer().and_then(|answer| check(answer).err()) {
-            run.reject_answer(repair_prompt(&problem));
-        }
+        run.check_answer(check);
         self.checkpoint(run, last, run_cx).await
     }
 

@@ -22,6 +22,11 @@ pub(crate) fn context_tokens(provider: &dyn Provider) -> Option<u64> {
     Panic::catch(|| provider.context_tokens()).ok().flatten()
 }
 
+/// Returns the tokens of the context that a request keeps free for its turn. Returns 0 after a panic.
+pub(crate) fn reserved_tokens(provider: &dyn Provider) -> u64 {
+    Panic::catch(|| provider.reserved_tokens()).unwrap_or_default()
+}
+
 /// Returns true if the tokens of requests are estimated. Also returns true after a panic.
 pub(crate) fn is_metered(provider: &dyn Provider) -> bool {
     Panic::catch(|| provider.is_metered()).unwrap_or(true)

@@ -8,6 +8,7 @@ mod failure_kind;
 mod generation;
 pub(crate) mod guarded;
 mod linked;
+mod lost_reply;
 mod option;
 mod prompt;
 mod request_retry;
@@ -34,6 +35,7 @@ pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffo
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
 pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
+pub use lost_reply::LostReplySink;
 pub use option::{KeySource, ProviderOptions, Proxy, is_plain_url};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
@@ -82,9 +84,15 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Returns the tokens of the model's context, which the request and the turn share. Returns `None` if it is unknown.
+    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
     fn context_tokens(&self) -> Option<u64> {
         None
+    }
+
+    /// Returns the tokens of the context that a request keeps free for its turn, because the service counts the output limit as a part
+    /// of the request. The default is 0.
+    fn reserved_tokens(&self) -> u64 {
+        0
     }
 
     /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.
@@ -131,6 +139,8 @@ pub struct Request<'a> {
     pub text_sink: Option<TextSink<'a>>,
     /// The receiver of the request's retries.
     pub retry_sink: Option<RetrySink<'a>>,
+    /// The receiver of the attempts that failed after their reply had begun.
+    pub lost_reply_sink: Option<LostReplySink<'a>>,
 }
 
 /// A receiver of a turn's text while the model writes it.
@@ -142,8 +152,17 @@ pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 impl<'a> Request<'a> {
     /// Creates a request of a session's own agent, without a deadline or sinks.
     pub fn new(messages: &'a [Message], tools: &'a ToolSet, cancellation: &'a CancellationToken) -> Self {
-        let (agent, is_summary, deadline, text_sink, retry_sink) = (None, false, None, None, None);
-        Self { messages, tools, cancellation, agent, is_summary, deadline, text_sink, retry_sink }
+        Self {
+            messages,
+            tools,
+            cancellation,
+            agent: None,
+            is_summary: false,
+            deadline: None,
+            text_sink: None,
+            retry_sink: None,
+            lost_reply_sink: None,
+        }
     }
 
     /// Sets the path of the sub-agent that asks.

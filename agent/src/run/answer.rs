@@ -5,15 +5,10 @@ use tools::protocol::{Message, Role};
 use super::{Run, State};
 use crate::{Outcome, StopReason};
 
-impl Run {
-    /// Returns the answer of the model. Returns `None` if there is none, or if the model refused to answer.
-    pub(crate) fn answer(&self) -> Option<&str> {
-        match &self.state {
-            State::Done(Outcome::Answer { text, stop }) if *stop != StopReason::Refusal => Some(text),
-            _ => None,
-        }
-    }
+/// Returns the message that asks for another answer. Returns `None` if it accepts the answer.
+pub(crate) type AnswerCheck<'a> = dyn FnMut(&str, &StopReason) -> Option<String> + Send + 'a;
 
+impl Run {
     /// Returns the text of the last turn. Its parts before pauses are messages of their own.
     pub(super) fn last_text(&self) -> String {
         let messages = self.messages().iter().rev().take_while(|message| message.role == Role::Assistant);
@@ -22,9 +17,13 @@ impl Run {
         texts.join("\n")
     }
 
-    /// Continues an answered run with this message of the user. Other runs do not change.
-    pub(crate) fn reject_answer(&mut self, message: String) {
-        if self.is_answered() {
+    /// Continues an answered run if the check asks for another answer. A refusal of the model is not checked.
+    pub(crate) fn check_answer(&mut self, check: &mut AnswerCheck<'_>) {
+        let State::Done(Outcome::Answer { text, stop }) = &self.state else { return };
+        if *stop == StopReason::Refusal {
+            return;
+        }
+        if let Some(message) = check(text, stop) {
             self.messages.push(Message::text(Role::User, message));
             self.state = State::Asking;
         }

@@ -1,9 +1,12 @@
 //! Waits of a run for approvals.
 
+use std::io;
+
 use tools::protocol::Message;
 use tools::{ToolCall, ToolResult};
 
 use super::{Run, State};
+use crate::consent::ApprovalKey;
 use crate::{ApprovalRequest, Outcome};
 
 impl Run {
@@ -13,6 +16,12 @@ impl Run {
             State::Calling { waiting, .. } => waiting,
             State::Asking | State::Done(_) => &[],
         }
+    }
+
+    /// Returns the key of the run's requests. Creates it if there is none.
+    pub(crate) fn approval_key(&mut self) -> io::Result<ApprovalKey> {
+        let key = self.approval_key.map_or_else(ApprovalKey::new, Ok)?;
+        Ok(*self.approval_key.insert(key))
     }
 
     /// Ends the run until these requests for approvals are answered. A run that is cancelled or failed meanwhile ends for good.

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use tools::protocol::Message;
 
 use super::{Compaction, Run, RunError, State};
+use crate::consent::ApprovalKey;
 use crate::prefix::Prefix;
 use crate::{Spending, Usage};
 
@@ -25,6 +26,8 @@ pub(super) struct StoredRun {
     spent: Option<Spending>,
     #[serde(default)]
     prefix: Option<Prefix>,
+    #[serde(default)]
+    approval_key: Option<ApprovalKey>,
     state: State,
 }
 
@@ -33,11 +36,19 @@ impl TryFrom<StoredRun> for Run {
 
     /// Advances the run to a state with a next step. Otherwise, a turn whose calls all have results would never end.
     fn try_from(stored: StoredRun) -> Result<Self, RunError> {
-        let StoredRun { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, .. } = stored;
-        let StoredRun { spent, prefix, state, .. } = stored;
-        let messages = messages.into();
-        let mut run =
-            Self { messages, compaction, earlier_turns, steps, calls, failed_calls, usage, spent, prefix, state };
+        let mut run = Self {
+            messages: stored.messages.into(),
+            compaction: stored.compaction,
+            earlier_turns: stored.earlier_turns,
+            steps: stored.steps,
+            calls: stored.calls,
+            failed_calls: stored.failed_calls,
+            usage: stored.usage,
+            spent: stored.spent,
+            prefix: stored.prefix,
+            approval_key: stored.approval_key,
+            state: stored.state,
+        };
         match &run.state {
             State::Calling { slots, .. } => {
                 let mut ids = BTreeSet::new();

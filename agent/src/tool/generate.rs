@@ -1,18 +1,11 @@
 //! `llm.generate`: asks a model for text, without tools.
 
-use tools::policy::Verdict;
 use tools::protocol::{Message, Role};
-use tools::{Access, Content, Json, Target, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
+use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
 
-use crate::driver::Meter;
+use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
-use crate::{Budget, ModelChoice, Models, Price, Provider, Request, StopReason, ToolSet, Turn};
-
-/// The provider argument that stands for the session's.
-const SESSION: &str = "session";
-
-/// The model argument that stands for the provider's default.
-const DEFAULT: &str = "default";
+use crate::{Budget, Event, ModelChoice, Models, Price, Provider, Request, RetrySink, StopReason, ToolSet, Turn};
 
 /// Asks a language model once and returns its text, or JSON that matches a schema.
 ///
@@ -21,15 +14,16 @@ const DEFAULT: &str = "default";
 #[tool(
     name = "llm.generate",
     title = "Ask a model",
-    reads = "llm:{provider}/{model}",
+    reads = "llm:{model}",
     open_world,
     needs = Models,
     timeout = "10m",
     delegates,
     tags = ["session"],
-    example({"prompt": "Summarise in one sentence: …"}),
+    example({"prompt": "Summarise in one sentence: …", "model": "openai/gpt-5.1"}),
     example({
         "prompt": "Which languages is this text written in? …",
+        "model": "openai/gpt-5.1",
         "schema": {"type": "array", "items": {"type": "string"}},
     }),
 )]
@@ -41,21 +35,15 @@ pub(crate) async fn generate(
     /// Instructions for the model that precede the prompt.
     #[schemars(length(max = 20_000))]
     system: Option<String>,
-    /// The provider: `session` for that of this session, or the name of another, such as `openai`.
-    #[serde(default = "session")]
-    #[schemars(length(min = 1, max = 64), regex(pattern = "^[A-Za-z0-9._-]+$"))]
-    provider: String,
-    /// The model as the provider spells it, or `default`.
-    #[serde(default = "default_model")]
-    #[schemars(length(min = 1, max = 200), regex(pattern = r"^[A-Za-z0-9._:@/+-]+$"))]
+    /// The model with its provider, such as `openai/gpt-5.1`. The name of a model may contain `/`.
+    #[schemars(length(min = 3, max = 300), regex(pattern = r"^[A-Za-z0-9._-]+/[A-Za-z0-9._:@/+-]+$"))]
     model: String,
     /// A JSON Schema. If present, the result is JSON that matches it.
     schema: Option<serde_json::Map<String, serde_json::Value>>,
 ) -> Result<ToolResult, ToolError> {
     let models = cx.need::<Models>()?;
-    let named = |name: String, stands_for: &str| (name != stands_for).then_some(name);
-    let choice = ModelChoice { provider: named(provider, SESSION), model: named(model, DEFAULT) };
-    check_denied(cx, &models.real_name(&choice))?;
+    let choice = ModelChoice::from_text(&model)
+        .ok_or_else(|| ToolError::execution_failed("the model has no provider; write provider/model"))?;
     let schema = schema.map(|schema| ValueSchema::new(schema.into())).transpose();
     let schema = schema.map_err(|error| ToolError::execution_failed(format!("the schema cannot be used: {error}")))?;
     let provider = models.open(&choice).map_err(failed)?;
@@ -71,7 +59,8 @@ pub(crate) async fn generate(
         Ok(value) => return Ok(json_result(value)),
         Err(problem) => problem,
     };
-    messages.push(turn.message);
+    // Services refuse a call without its result, so those that the model invents are left out.
+    messages.push(Message::text(Role::Assistant, turn.message.to_text()));
     messages.push(Message::text(Role::User, repair_prompt(&problem)));
     let turn = ask(&messages).await?;
     checked(&turn.message.to_text(), &schema).map(json_result).map_err(|problem| {
@@ -82,15 +71,7 @@ pub(crate) async fn generate(
     })
 }
 
-fn session() -> String {
-    SESSION.to_owned()
-}
-
-fn default_model() -> String {
-    DEFAULT.to_owned()
-}
-
-/// Requests one turn, which counts for the budget of the run.
+/// Requests one turn as a step of the run. The end of the budget ends the run too.
 async fn ask(
     cx: &ToolContext,
     provider: &dyn Provider,
@@ -98,21 +79,25 @@ async fn ask(
     price: Option<Price>,
 ) -> Result<Turn, ToolError> {
     let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
+    let run = cx.service::<ActiveRun>();
+    let send_retry = |retry| {
+        if let Some(run) = &run {
+            run.send(|| Event::RequestRetried(retry));
+        }
+    };
     let tools = ToolSet::default();
-    let request = Request::new(messages, &tools, cx.cancellation()).with_deadline(cx.deadline());
+    let request = Request::new(messages, &tools, cx.cancellation())
+        .with_deadline(cx.deadline())
+        .with_retry_sink(RetrySink::new(&send_retry));
     let meter = Meter { cx, budget: &budget, price, definitions: 0 };
     let turn = meter.whole_turn(provider, request).await.ok_or(ToolErrorKind::Cancelled)?;
-    complete(turn.map_err(failed)?)
-}
-
-/// Checks that no rule denies the model by its real name, which may differ from the one in the call.
-fn check_denied(cx: &ToolContext, name: &str) -> Result<(), ToolError> {
-    let target =
-        Target::new(Access::Read, "llm", name).map_err(|error| ToolError::execution_failed(error.to_string()))?;
-    let Some(tool) = cx.tool() else { return Ok(()) };
-    let targets = [target];
-    let denied = cx.rulings(tool, &targets).find(|ruling| ruling.verdict() == Verdict::Deny);
-    denied.map_or(Ok(()), |ruling| Err(ToolErrorKind::Denied { reason: ruling.denial() }.into()))
+    let turn = turn.map_err(|error| {
+        if let (DriverError::Budget(error), Some(run)) = (&error, &run) {
+            run.end_by_budget(error.clone());
+        }
+        failed(error)
+    });
+    complete(turn?)
 }
 
 /// Returns the turn if it is a whole answer.

@@ -1,11 +1,14 @@
 //! Runs whose answer is a value of a type.
 
-use agent::{Event, ExtractError, Outcome, StopReason, Turn, extract};
+use agent::{
+    DeferredConsent, Event, ExtractError, Outcome, Run, Selection, Session, StopReason, Turn, extract, extract_resumed,
+};
 use serde::Deserialize;
-use tools::protocol::Role;
-use tools::{Catalog, JsonSchema};
+use serde_json::Value;
+use tools::protocol::{Message, Role};
+use tools::{Catalog, Effects, JsonSchema, ToolContext};
 
-use crate::workshop::{EventLog, calling, catalog, scripted, session};
+use crate::workshop::{EventLog, calling, catalog, scripted, session, tool};
 
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[schemars(crate = "tools::schemars")]
@@ -94,4 +97,61 @@ async fn a_failed_run_keeps_its_error() {
     let mut session = session(&Catalog::new());
     let error = extract::<Town>(&scripted([]), &mut session, "Which town?").await.unwrap_err();
     assert!(matches!(error, ExtractError::Driver(_)), "{error:?}");
+}
+
+/// The messages that ask for another answer.
+fn repairs(session: &Session) -> Vec<String> {
+    let asked = session.messages().iter().filter(|message| message.role == Role::User);
+    asked.skip(1).map(Message::to_text).collect()
+}
+
+#[tokio::test]
+async fn a_run_that_waited_for_an_approval_is_resumed_to_a_value_of_the_type() {
+    let mut catalog = Catalog::new();
+    let write = tool("write").with_effects(Effects::Undeclared);
+    catalog.register(write, async |_: ToolContext, _: Value| "written".to_owned()).unwrap();
+    let cx = DeferredConsent::new().enter(ToolContext::new());
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    let driver = scripted([calling(&["write"]), Turn::answer("Ulm"), Turn::answer(r#"{"name": "Ulm", "people": 1}"#)]);
+    let error = extract::<Town>(&driver, &mut session, "Which town?").await.unwrap_err();
+    let ExtractError::NoValue { outcome: Outcome::WaitingForApproval { requests } } = error else {
+        panic!("{error:?}")
+    };
+
+    session.context().service::<DeferredConsent>().unwrap().allow(requests[0].clone());
+    let run = session.waiting_run().unwrap().clone();
+    let town: Town = extract_resumed(&driver, &mut session, run).await.unwrap();
+    assert_eq!((town.people, session.turns(), repairs(&session).len()), (1, 3, 1));
+}
+
+#[tokio::test]
+async fn a_run_that_has_its_answer_is_read_and_a_wrong_one_is_sent_back() {
+    for (text, turns) in [(r#"{"name": "Ulm", "people": 1}"#, 1), ("Ulm", 2)] {
+        let mut run = Run::new(vec![Message::text(Role::User, "Which town?")]);
+        run.turn(Turn::answer(text)).unwrap();
+        let mut session = session(&Catalog::new());
+        let driver = scripted([Turn::answer("not asked for"), Turn::answer(r#"{"name": "Ulm", "people": 1}"#)]);
+        let town: Town = extract_resumed(&driver, &mut session, run).await.unwrap();
+        assert_eq!((town.people, session.turns()), (1, turns), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_off_is_asked_for_once_more_and_shorter() {
+    let cut = || Turn::answer(r#"{"name": "Ul"#).with_stop(StopReason::Length);
+    let whole = || Turn::answer(r#"{"name": "Ulm", "people": 1}"#);
+    let mut repaired = session(&Catalog::new());
+    let town: Town = extract(&scripted([cut(), whole()]), &mut repaired, "Which town?").await.unwrap();
+    assert_eq!(town.people, 1);
+    let asked = repairs(&repaired);
+    assert!(asked.len() == 1 && asked[0].contains("shorter") && !asked[0].contains("not JSON"), "{asked:?}");
+
+    for turns in [vec![cut(), cut(), whole()], vec![cut(), Turn::answer("Ulm"), cut(), whole()]] {
+        let (count, mut session) = (turns.len() as u64, session(&Catalog::new()));
+        let error = extract::<Town>(&scripted(turns), &mut session, "Which town?").await.unwrap_err();
+        assert!(matches!(error, ExtractError::TooLong), "{error:?}");
+        assert_eq!(session.turns(), count - 1);
+    }
+    let lucky = scripted([whole().with_stop(StopReason::Length)]);
+    extract::<Town>(&lucky, &mut session(&Catalog::new()), "Which town?").await.unwrap();
 }

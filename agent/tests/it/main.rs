@@ -8,12 +8,14 @@ mod budget;
 mod call_timeout;
 mod compaction;
 mod consent;
+mod deferred;
 mod direct;
 mod driver;
 mod event;
 mod extract;
 mod fault;
 mod generate;
+mod generate_run;
 mod limit;
 #[path = "../../../tools/tests/it/notebook.rs"]
 mod notebook;

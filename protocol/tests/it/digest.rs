@@ -49,6 +49,14 @@ fn a_digest_is_the_sha_256_that_other_programs_compute() {
 }
 
 #[test]
+fn a_digest_with_a_key_is_the_hmac_that_other_programs_compute() {
+    // printf '{"a":1,"b":2}' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…07
+    let digest = Digest::hash_json_with_key(&[7; 32], &json!({"b": 2, "a": 1}));
+    assert_eq!(digest.to_string(), "4e9b9c9c2f63443bb40a9986da2650dd14b8a1cfc8b88315512c7f7511685b04");
+    assert_ne!(digest, Digest::hash_json_with_key(&[8; 32], &json!({"a": 1, "b": 2})));
+}
+
+#[test]
 fn a_tools_digest_looks_at_everything_but_the_order_of_keys() {
     let parse = |text: &str| serde_json::from_str::<Tool>(text).unwrap();
     let a = parse(r#"{"name":"a","description":"d","parameters":{"type":"object","properties":{"x":{},"y":{}}}}"#);

@@ -58,6 +58,7 @@ async fn ask(
         tool_digest: entry.digest(),
         arguments_digest: Digest::hash_json(&masked),
         cx,
+        unmasked: arguments.json(),
         preview: &preview,
     };
     let (by, limit) = cx.answer_by();

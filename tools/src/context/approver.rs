@@ -36,16 +36,24 @@ pub struct Approval<'a> {
     /// The digest of the tool's definition. A tool that is replaced before the decision is not run.
     pub tool_digest: Digest,
     /// The [digest](Digest::hash_json) of the masked arguments. Calls that differ only in secrets have the same one, because a secret
-    /// could be guessed from its digest.
+    /// could be guessed from its digest. See [`hash_arguments`](Self::hash_arguments).
     pub arguments_digest: Digest,
     /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
+    /// The arguments, with secrets.
+    pub(crate) unmasked: &'a Json,
     pub(crate) preview: &'a dyn PreviewSource,
 }
 
 impl Approval<'_> {
     /// The default time limit of a decision: 5 minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
+
+    /// Returns a digest of the whole arguments, secrets included, [with a key](Digest::hash_json_with_key). An approver that keeps a decision
+    /// for one call binds it to the call with this digest. Keep the key from readers of the digest, who could guess a secret with it.
+    pub fn hash_arguments(&self, key: &[u8; 32]) -> Digest {
+        Digest::hash_json_with_key(key, self.unmasked)
+    }
 
     /// Makes the tool's preview of the call: the effect that it would have now. Takes at most two seconds. Returns `None` if the tool
     /// declares none.

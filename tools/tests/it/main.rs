@@ -12,6 +12,7 @@ mod ask;
 mod catalog;
 mod corpus;
 mod deadline_observer;
+mod default_argument;
 mod fault;
 mod grant;
 mod handler;

@@ -17,6 +17,7 @@ use crate::{interrupt, standard_input};
 ///
 /// Calls, their progress and a summary go to standard error. Reading below the root and the clock is permitted, as
 /// are questions to you. Other calls need approval on a terminal, and are refused without one unless --defer-approvals.
+/// Calls that wait for an approval wait on when the session is resumed without an answer.
 #[derive(Args, Debug)]
 pub(super) struct RunArgs {
     /// The prompt; for the provider direct, tool calls such as 'fs.list path=. ; time.now zone=UTC'. Without one, or for -, it is

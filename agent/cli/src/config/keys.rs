@@ -24,8 +24,8 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, and asking the session's model.
-const DEFAULT_GRANTS: [&str; 4] = ["fs:read:**", "clock:read:**", "user:read:**", "llm:read:session/default"];
+/// The default grants: reading below the root, reading the clock, and asking the user. A session adds asking its model.
+const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";

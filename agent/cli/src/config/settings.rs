@@ -86,6 +86,14 @@ impl Settings {
         self
     }
 
+    /// Adds a default grant.
+    pub(crate) fn with_default_grant(mut self, clause: Clause) -> Self {
+        if self.default_grants.value {
+            self.values.grants.push(Setting::from_default(clause));
+        }
+        self
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agent::{Run, Session};
+use agent::Run;
 use serde_json::Value;
 use tools::{Grant, ToolContext};
 
@@ -45,7 +45,7 @@ impl Recording {
         match *self {}
     }
 
-    pub(crate) async fn stored_run(&self, _session: &Session) -> Result<Option<Run>, Error> {
+    pub(crate) async fn stored_run(&self, _context: &ToolContext) -> Result<Option<Run>, Error> {
         match *self {}
     }
 }

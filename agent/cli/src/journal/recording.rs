@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use agent::{Run, Session};
+use agent::{Run, Selection, Session};
 use tools::{Grant, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
@@ -234,11 +234,13 @@ impl Recording {
         self.first.as_ref().map(|first| &first.grant)
     }
 
-    /// Returns the run to resume, or `None` if a new one starts.
-    pub(crate) async fn stored_run(&self, session: &Session) -> Result<Option<Run>, Error> {
+    /// Returns the run to resume, or `None` if a new one starts. The context has the journal and the session's name.
+    pub(crate) async fn stored_run(&self, context: &ToolContext) -> Result<Option<Run>, Error> {
         if !self.is_resumed {
             return Ok(None);
         }
+        // The run decides about the approver of the session, so it is read before there is one.
+        let session = Session::new([], Selection::new(), context.clone());
         let run = session.stored_run().await.map_err(Error::Driver)?;
         run.map(Some).ok_or_else(|| Error::NoSession(self.name.clone().unwrap_or_default()))
     }

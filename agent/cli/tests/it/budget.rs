@@ -128,7 +128,7 @@ fn a_model_without_a_price_is_not_asked_if_money_is_limited() {
     let asked = |file: &str| {
         write_user(&crib, file);
         let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
-        let call = r#"llm.generate prompt="?" provider=anthropic"#;
+        let call = r#"llm.generate prompt="?" model=anthropic/claude-haiku-4-5"#;
         let ended = crib.run(&[&["run", call], &flags[..]].concat());
         let lines = ended.documents();
         let result = lines.iter().find(|line| line["type"] == "result").unwrap();

@@ -75,8 +75,8 @@ fn a_provider_is_configured_by_its_key_or_by_the_settings_and_each_origin_is_sho
 fn the_key_of_a_gateway_goes_to_no_other_service() {
     const CALL: &str = concat!(
         "data: {\"id\":\"x\",\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\"type\":\"function\",",
-        "\"function\":{\"name\":\"llm__generate\",\"arguments\":\"{\\\"prompt\\\":\\\"?\\\",\\\"provider\\\":",
-        "\\\"openai-responses\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+        "\"function\":{\"name\":\"llm__generate\",\"arguments\":\"{\\\"prompt\\\":\\\"?\\\",\\\"model\\\":",
+        "\\\"openai-responses/m\\\"}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
     );
     let crib = Crib::new();
     for choice in ["provider = 'openai'\nmodel = 'm'", "provider = 'openai'\nmodel = 'm'\nkey_env = 'OPENAI_API_KEY'"] {
@@ -92,7 +92,7 @@ fn the_key_of_a_gateway_goes_to_no_other_service() {
         let page = run(&crib, &["providers"], &variables).expect(0).stdout;
         assert!(page.contains(&format!("OPENAI_API_KEY, the key of {url}")), "{choice} {page}");
 
-        let task = r#"llm.generate prompt="?" provider=openai-responses"#;
+        let task = r#"llm.generate prompt="?" model=openai-responses/m"#;
         let flags = ["--grant", "llm:read:**", "--output", "stream-json"];
         let lines = run(&crib, &[&["run", task][..], &flags].concat(), &variables).documents();
         let result = lines.iter().find(|line| line["type"] == "result").unwrap();
@@ -111,7 +111,7 @@ fn the_key_of_a_gateway_goes_to_no_other_service_when_another_provider_replaces_
     let proxy = proxy.trim_end_matches("/v1");
     let variables = [("OPENAI_API_KEY", "sk-secret"), ("TOOLCRIB_PROXY", proxy), ("TOOLCRIB_RETRIES_MAX", "0")];
     for other in ["openai", "openai-responses"] {
-        let task = format!("llm.generate prompt=x provider={other} model=m");
+        let task = format!("llm.generate prompt=x model={other}/m");
         let ended = run(&crib, &["run", &task, "--provider", "direct", "--grant", "llm:read:**"], &variables);
         assert!(ended.stdout.contains(&gateway) && ended.stdout.contains("key_env"), "{ended:#?}");
         let checking = [&variables[..], &[("TOOLCRIB_PROVIDER", "direct")]].concat();

@@ -96,8 +96,15 @@ fn the_sessions_model_may_be_asked_and_another_one_if_it_is_granted() {
     let lines = ended.documents();
     let result = lines.iter().find(|line| line["type"] == "result").unwrap();
     assert_eq!(result["content"][0]["text"], "I ask.", "{ended:#?}");
+    let started = lines.iter().find(|line| line["type"] == "call_started").unwrap();
+    assert_eq!(started["targets"], serde_json::json!(["llm:read:scripted/default"]), "{ended:#?}");
+    let rules = crib.write("rules.toml", "[[policy]]\nverdict = 'ask'\ntarget = 'llm:read:scripted/**'\n");
+    for flags in [["--no-default-grants"].as_slice(), &["--policy", &rules]] {
+        let ended = run(&asking(r#"{"prompt": "?"}"#), flags);
+        assert!(ended.stderr.contains("llm:read:scripted/default"), "{flags:?} {ended:#?}");
+    }
 
-    let other = asking(r#"{"prompt": "?", "provider": "direct"}"#);
+    let other = asking(r#"{"prompt": "?", "model": "direct/default"}"#);
     let ended = run(&other, &[]);
     assert!(ended.stderr.contains("--grant llm:read:direct/default"), "{ended:#?}");
     let ended = run(&other, &["--grant", "llm:read:direct/**"]);

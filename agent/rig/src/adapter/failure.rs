@@ -34,6 +34,15 @@ pub(super) fn failure(api: Api, key: &SecretString, error: &RigError) -> Failure
     }
 }
 
+/// Returns true if the reply broke off after it had begun.
+pub(super) fn is_cut(error: &RigError) -> bool {
+    let RigError::Http(error) = error else { return false };
+    let HttpError::Instance(source) = &**error else { return false };
+    let timed_out = source.downcast_ref::<TimedOut>().is_some_and(|timed_out| !timed_out.is_before_reply);
+    let client = source.downcast_ref::<reqwest::Error>();
+    timed_out || client.is_some_and(|error| error.is_body() || error.is_decode())
+}
+
 fn permanent(error: ProviderError) -> Failure {
     Failure { error, is_transient: false }
 }

@@ -5,14 +5,16 @@ mod api;
 mod base_url;
 mod conversation;
 mod dialect;
+mod error_codes;
 mod event_stream;
 mod exact_arguments;
 mod failure;
 mod fields;
 mod generation;
 mod message_end;
+mod message_order;
+mod model_limits;
 mod outgoing;
-mod output_limit;
 mod payload;
 mod retry_header;
 mod service_error;
@@ -38,6 +40,7 @@ use serde_json::{Map, Value, json};
 
 use crate::key::Key;
 use crate::retry::Failure;
+use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
@@ -116,6 +119,8 @@ pub(crate) struct Model {
     generation: GenerationOptions,
     /// The fields of each request that rig has no setting for.
     fields: Map<String, Value>,
+    /// True if the model refuses a prompt right after results.
+    separates_results: bool,
     key: Key,
 }
 
@@ -137,6 +142,7 @@ impl Model {
             })?;
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
+        let separates_results = message_order::separates_results(api, dialect.name, name);
         let mut fields = Map::new();
         let model = match api {
             Api::OpenAi => openai(dialect, secret, base_url).connect(http).chat(name).erase(),
@@ -150,7 +156,7 @@ impl Model {
                 let mut model = config.connect(http).completion(name);
                 // The definitions are ours, and have the field on request.
                 model.wire.tool_input_streaming = ToolInputStreaming::Off;
-                model.wire.default_max_tokens = Some(output_limit::output_limit(name));
+                model.wire.default_max_tokens = Some(output_limit(name));
                 if options.generation.caching.unwrap_or(options.base_url.is_none()) {
                     model.wire.static_prefix_cache_ttl = Some(CacheTtl::FiveMinutes);
                     fields.insert("cache_control".to_owned(), generation::cache_control());
@@ -166,7 +172,27 @@ impl Model {
         };
         generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
-        Ok(Self { api, name, model, generation, fields, key })
+        Ok(Self { api, name, model, generation, fields, separates_results, key })
+    }
+
+    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
+    pub(crate) fn context_tokens(&self) -> Option<u64> {
+        match (self.api, model_limits::context(&self.name)?) {
+            // The settings of its server decide.
+            (Api::Ollama, _) => None,
+            (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
+        }
+    }
+
+    /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
+    /// that.
+    pub(crate) fn reserved_tokens(&self) -> u64 {
+        let stated = self.generation.max_output_tokens.map(u64::from);
+        match (self.api, model_limits::context(&self.name)) {
+            (Api::Gemini | Api::Ollama, _) | (_, Some(Context::Input(_))) => 0,
+            (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(&self.name)),
+            (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
+        }
     }
 
     /// Makes one attempt at a turn.
@@ -179,19 +205,26 @@ impl Model {
     ) -> Result<Turn, Failure> {
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
+        let mut has_begun = false;
         let response = if streaming {
-            self.streamed(completion, text_sink, &mut arguments).await
+            self.streamed(completion, text_sink, &mut arguments, &mut has_begun).await
         } else {
             self.model.call(completion).await
         };
+        if response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error)) {
+            request.lost_reply_sink.iter().for_each(|sink| sink.send());
+        }
         response
             .map(|response| turn::turn(self.api, response, arguments, tools))
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
-        let completion =
+        let mut completion =
             conversation::request(self.api, &self.name, request, tools)?.accept_unknown_finish_reasons(true);
+        if self.separates_results {
+            completion.chat_history = message_order::with_separated_results(completion.chat_history);
+        }
         let permanent = |error| Failure { error, is_transient: false };
         let completion =
             generation::apply(self.api, &self.name, &self.generation, request, tools, completion).map_err(permanent)?;
@@ -209,10 +242,13 @@ impl Model {
         request: CompletionRequest,
         text_sink: Option<TextSink<'_>>,
         arguments: &mut StreamedArguments,
+        has_begun: &mut bool,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
         while let Some(item) = stream.next().await {
-            let Item::Event(event) = item? else { continue };
+            let item = item?;
+            *has_begun = true;
+            let Item::Event(event) = item else { continue };
             arguments.push(&event);
             if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
                 sink.send(&text);

@@ -5,6 +5,8 @@ use std::time::Duration;
 use agent::FailureKind;
 use serde_json::Value;
 
+use super::error_codes::{CODES, GENERAL_CODES, MESSAGES};
+
 /// An error as a service describes it.
 #[derive(Debug)]
 pub(super) struct ServiceError {
@@ -19,93 +21,6 @@ pub(super) struct ServiceError {
     /// The kind that general codes name, which a status makes more specific.
     general: Option<FailureKind>,
 }
-
-/// The codes and types of services by kind, without case and punctuation. Each is more specific than a status. The sources are the
-/// error pages of OpenAI, Azure, Anthropic, Google, Mistral, Groq, OpenRouter, DeepSeek, Moonshot, DashScope and llama.cpp.
-const CODES: &[(FailureKind, &[&str])] = &[
-    (
-        FailureKind::Quota,
-        &[
-            "insufficientquota", "billingerror", "billingnotactive", "billinghardlimitreached", "insufficientbalance",
-            "insufficientcredits", "exceededcurrentquotaerror", "paymentrequired", "arrearage",
-        ],
-    ),
-    (
-        FailureKind::Authentication,
-        &[
-            "authenticationerror", "invalidapikey", "apikeyinvalid", "missingapikey", "invalidauthentication",
-            "invalidauthenticationerror", "unauthenticated", "unauthorized",
-        ],
-    ),
-    (FailureKind::Permission, &["permissionerror", "permissiondenied", "permissiondeniederror", "forbidden"]),
-    (
-        FailureKind::RateLimit,
-        &[
-            "ratelimiterror", "ratelimitexceeded", "ratelimitreached", "ratelimitreachederror", "ratelimited",
-            "toomanyrequests", "resourceexhausted", "throttling",
-        ],
-    ),
-    (
-        FailureKind::Overloaded,
-        &[
-            "overloadederror", "overloaded", "engineoverloaded", "engineoverloadederror", "serveroverloaded",
-            "serviceunavailable", "serviceunavailableerror", "unavailable", "unavailableerror", "slowdown",
-        ],
-    ),
-    (
-        FailureKind::ContextLength,
-        &[
-            "contextlengthexceeded", "contextwindowexceeded", "exceedcontextsizeerror", "toomanyprompttokens",
-            "requesttoolarge",
-        ],
-    ),
-    (
-        FailureKind::ContentPolicy,
-        &[
-            "contentfilter", "contentpolicyviolation", "responsibleaipolicyviolation", "moderationblocked",
-            "datainspectionfailed", "invalidprompt",
-        ],
-    ),
-    (FailureKind::BadSchema, &["invalidfunctionparameters", "invalidjsonschema", "invalidtoolschema"]),
-    (
-        FailureKind::UnknownModel,
-        &["modelnotfound", "modelnotfounderror", "invalidmodel", "modeldecommissioned", "deploymentnotfound"],
-    ),
-    // Groq's model wrote a call or a document that Groq cannot read.
-    (FailureKind::MalformedReply, &["toolusefailed", "jsonvalidatefailed"]),
-];
-
-/// The codes that say no more than a status, such as that of an unknown model under 404.
-const GENERAL_CODES: &[(FailureKind, &[&str])] = &[
-    (FailureKind::Internal, &["apierror", "servererror", "internalservererror", "internal", "internalerror"]),
-    (FailureKind::UnknownModel, &["notfounderror", "notfound"]),
-    (
-        FailureKind::BadRequest,
-        &["invalidrequesterror", "invalidargument", "badrequest", "badrequesterror", "invalidrequest"],
-    ),
-];
-
-/// The only rules that read messages: these services give the kind in no code. Each has its source: a recorded reply, or a page.
-const MESSAGES: &[(FailureKind, &str)] = &[
-    // Anthropic, recorded: `invalid_request_error`, "prompt is too long: 3333404 tokens > 200000 maximum".
-    (FailureKind::ContextLength, "prompt is too long"),
-    // DeepSeek and OpenRouter, recorded; vLLM words it alike: "This model's maximum context length is 1048565 tokens."
-    (FailureKind::ContextLength, "maximum context length is"),
-    // Ollama's service, recorded: "prompt too long; exceeded max context length by 1119046 tokens".
-    (FailureKind::ContextLength, "exceeded max context length"),
-    // Gemini, recorded: "The input token count (1250074) exceeds the maximum number of tokens allowed (1048576)."
-    (FailureKind::ContextLength, "exceeds the maximum number of tokens allowed"),
-    // xAI, recorded: status 400, code `invalid-argument`, "Incorrect API key provided."
-    (FailureKind::Authentication, "Incorrect API key provided"),
-    // Anthropic, github.com/anthropics/anthropic-sdk-typescript: status 400, `invalid_request_error`.
-    (FailureKind::Quota, "Your credit balance is too low"),
-    // Anthropic, docs.anthropic.com, "Errors": status 400, `invalid_request_error`.
-    (FailureKind::ContentPolicy, "Output blocked by content filtering policy"),
-    // Anthropic names the place first: "tools.0.custom.input_schema: JSON schema is invalid."
-    (FailureKind::BadSchema, ".input_schema: "),
-    // Gemini names the place first: "* GenerateContentRequest.tools[0].function_declarations[0].parameters…"
-    (FailureKind::BadSchema, ".function_declarations["),
-];
 
 impl ServiceError {
     /// Reads the error in a body. Text that is not JSON is the message.
@@ -137,9 +52,13 @@ impl ServiceError {
     /// Returns the kind: from the code, else from the status, else from the message. An error without any is the service's fault.
     pub(super) fn kind(&self, status: Option<u16>) -> FailureKind {
         let by_status = status.or(self.status).map(kind_of_status);
-        let kind = self.kind.or(by_status).or(self.general).unwrap_or(FailureKind::Internal);
         let worded = || MESSAGES.iter().find(|(_, words)| self.message.contains(words)).map(|(kind, _)| *kind);
-        if kind == FailureKind::BadRequest { worded().unwrap_or(kind) } else { kind }
+        match self.kind.or(by_status).or(self.general) {
+            // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
+            None => worded().unwrap_or(FailureKind::Internal),
+            Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
+            Some(kind) => kind,
+        }
     }
 
     /// Returns true if the body names a known code or a status.
@@ -285,11 +204,38 @@ mod tests {
     }
 
     #[test]
-    fn a_message_decides_only_for_bad_requests() {
+    fn a_message_decides_only_without_a_code_and_a_more_specific_status() {
         let body =
             json!({"error": {"type": "invalid_request_error", "message": "prompt is too long: 3 tokens > 2 maximum"}});
         assert_eq!(kind(400, &body), FailureKind::ContextLength);
         assert_eq!(kind(401, &body), FailureKind::Authentication);
+        assert_eq!(kind(500, &body), FailureKind::Internal);
+        let in_stream = json!({"error": {"message": "prompt is too long: 3 tokens > 2 maximum"}});
+        assert_eq!(ServiceError::from_body(&in_stream.to_string()).kind(None), FailureKind::ContextLength);
+    }
+
+    #[test]
+    fn each_service_says_in_its_own_way_that_the_context_is_too_long() {
+        for body in [
+            json!({"type": "error", "error": {"type": "invalid_request_error", "message": "input length and `max_tokens` exceed context \
+                limit: 143653 + 64000 > 200000, decrease input length or `max_tokens` and try again"}}),
+            json!({"code": "invalid-argument", "error": "This model's maximum prompt length is 131072 but the request contains 136973 \
+                tokens."}),
+            json!({"object": "error", "message": "Prompt contains 170397 tokens and 0 draft tokens, too large for model with 131072 \
+                maximum context length", "type": "invalid_request_invalid_args", "param": null, "code": "3051", "raw_status_code": 400}),
+            json!({"error": {"message": "litellm.BadRequestError: BedrockException - {\"message\":\"Input is too long for requested \
+                model.\"}", "type": null, "param": null, "code": "400"}}),
+            json!({"error": "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= \
+                n_ctx: 4096). Try to load the model with a larger context length, or provide a shorter input."}),
+            json!({"error": "Trying to keep the first 15857 tokens when context the overflows. However, the model is loaded with context \
+                length of only 4096 tokens, which is not enough."}),
+            json!({"error": {"message": "Invalid request: Your request exceeded model token limit: 262144 (requested: 269030)",
+                "type": "invalid_request_error"}}),
+            json!({"type": "error", "error": {"type": "bad_request_error", "message": "invalid params, context window exceeds limit \
+                (2013)", "http_code": "400"}}),
+        ] {
+            assert_eq!(kind(400, &body), FailureKind::ContextLength, "{body}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 mod agent_tool;
 mod aimock;
 mod arguments;
+mod compaction;
 mod empty;
 mod ending;
 mod endpoint;
@@ -16,6 +17,7 @@ mod generation;
 #[path = "../../../../protocol/tests/it/wire/judge.rs"]
 mod judge;
 mod key;
+mod lost_reply;
 mod pause;
 mod prefix;
 mod reported;

@@ -66,6 +66,23 @@ fn requests_without_an_answer_wait_on() {
 }
 
 #[test]
+fn a_session_that_waits_waits_on_when_it_is_resumed_without_an_answer() {
+    let crib = Crib::new();
+    let script = script(&crib);
+    let (_, requests) = waiting(&crib, &script);
+    let ended = crib.run(&["run", "--resume", "--script", &script]).expect(11);
+    assert_eq!(ended.documents(), requests);
+    assert!(ended.stderr.contains("--approve REQUEST"), "{ended:#?}");
+    let ended = crib.run(&["chat", "--resume", "--script", &script]).expect(11);
+    assert_eq!(ended.documents(), requests);
+    assert_eq!((&listed(&crib)[0]["state"], written(&crib)), (&json!("waiting"), [false, false]));
+
+    let answered = ["run", "--resume", "--script", &script, "--approve", id(&requests[0]), "--deny", id(&requests[1])];
+    crib.run(&answered).expect(0);
+    assert_eq!(written(&crib), [true, false]);
+}
+
+#[test]
 fn an_answer_to_another_request_is_refused_and_nothing_runs() {
     let crib = Crib::new();
     let script = script(&crib);
@@ -117,4 +134,18 @@ fn calls_are_refused_without_the_flag() {
     let crib = Crib::new();
     let ended = crib.run(&["run", "write it", "--script", &script(&crib)]).expect(0);
     assert_eq!((ended.stdout.trim_end(), written(&crib)), ("Written.", [false, false]));
+}
+
+#[test]
+fn a_request_shows_what_a_question_at_a_terminal_shows() {
+    let crib = Crib::new();
+    let edit = json!({"name": "fs.edit", "arguments": {"path": "README.md", "old": "Hello", "new": "Bye"}});
+    let hook = json!({"name": "fs.write", "arguments": {"path": ".git/hooks/pre-commit", "content": "rm -r ."}});
+    let turns = json!([{"calls": [edit, hook]}, {"text": "Done."}]);
+    let (_, requests) = waiting(&crib, &crib.write("approval.json", &turns.to_string()));
+    let preview = requests[0]["preview"].as_str().unwrap();
+    assert!(preview.contains("-# Hello\n+# Bye\n"), "{preview}");
+    assert_eq!(requests[0]["remarks"], json!(["fs:write:README.md (not granted)"]));
+    let remark = requests[1]["remarks"][0].as_str().unwrap();
+    assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.contains("git runs"), "{remark}");
 }

@@ -23,6 +23,8 @@ pub(crate) const KEY: &str = "sk-very-secret-0123456789";
 pub(crate) enum Reply {
     /// Answers in pieces of so many bytes.
     Answer { status: u16, headers: String, body: String, piece: usize },
+    /// Begins an answer and closes the connection.
+    Broken { headers: String, body: String },
     /// Closes the connection without a word.
     Reset,
     /// Says nothing.
@@ -49,6 +51,14 @@ pub(crate) fn events(body: impl Into<String>) -> Reply {
 }
 
 impl Reply {
+    /// The answer, which breaks off at its end.
+    pub(crate) fn broken(self) -> Self {
+        match self {
+            Self::Answer { headers, body, .. } => Self::Broken { headers, body },
+            other => other,
+        }
+    }
+
     pub(crate) fn in_pieces(mut self, size: usize) -> Self {
         if let Self::Answer { piece, .. } = &mut self {
             *piece = size;
@@ -73,20 +83,38 @@ pub(crate) struct Service {
 impl Service {
     /// Serves these replies, one for each request, in order.
     pub(crate) async fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
+        let pending = replies.clone();
+        Self::listening(replies, move |_| pending.lock().unwrap().pop_front()).await
+    }
+
+    /// Serves the reply to the body of each request.
+    pub(crate) async fn answering(reply: impl Fn(&Value) -> Reply + Send + 'static) -> Self {
+        Self::listening(Arc::default(), move |body| Some(reply(&serde_json::from_str(body).unwrap()))).await
+    }
+
+    async fn listening(
+        replies: Arc<Mutex<VecDeque<Reply>>>,
+        next: impl Fn(&str) -> Option<Reply> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let recorded = Arc::new(Mutex::new(Vec::new()));
-        let replies = Arc::new(Mutex::new(replies.into_iter().collect::<VecDeque<_>>()));
-        let (record, pending) = (recorded.clone(), replies.clone());
+        let record = recorded.clone();
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (head, body) = read(&mut stream).await;
                 record.lock().unwrap().push((head.clone(), body.clone()));
-                let reply = pending.lock().unwrap().pop_front();
-                match reply.unwrap_or_else(|| json(599, "nothing left to say")) {
+                match next(&body).unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
                         let _ = stream.write_all(&written(status, &headers, &body, piece)).await;
+                        let _ = stream.shutdown().await;
+                    }
+                    Reply::Broken { headers, body } => {
+                        let mut text = written(200, &headers, &body, 50);
+                        text.truncate(text.len() - END.len());
+                        let _ = stream.write_all(&text).await;
                         let _ = stream.shutdown().await;
                     }
                     Reply::Reset => drop(stream),
@@ -102,7 +130,7 @@ impl Service {
                     Reply::Silence => silent.push(stream),
                     Reply::Stall(body) => {
                         let mut text = written(200, "content-type: text/event-stream\r\n", &body, 50);
-                        text.truncate(text.len() - "0\r\n\r\n".len());
+                        text.truncate(text.len() - END.len());
                         let _ = stream.write_all(&text).await;
                         silent.push(stream);
                     }
@@ -202,6 +230,9 @@ async fn read(stream: &mut TcpStream) -> (String, String) {
     }
 }
 
+/// The last chunk of a body.
+const END: &[u8] = b"0\r\n\r\n";
+
 /// Each piece is a chunk of its own, so that the client sees it as one.
 fn written(status: u16, headers: &str, body: &str, piece: usize) -> Vec<u8> {
     let mut text =
@@ -212,6 +243,6 @@ fn written(status: u16, headers: &str, body: &str, piece: usize) -> Vec<u8> {
         text.extend_from_slice(chunk);
         text.extend_from_slice(b"\r\n");
     }
-    text.extend_from_slice(b"0\r\n\r\n");
+    text.extend_from_slice(END);
     text
 }

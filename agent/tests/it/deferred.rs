@@ -1,0 +1,196 @@
+//! Approvals that are given after the run has ended.
+
+use std::sync::{Arc, Mutex};
+
+use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
+use serde_json::{Value, json};
+use tools::{
+    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, PreviewFuture, Tool, ToolCall,
+    ToolContext, ToolError, ToolResult,
+};
+
+use crate::workshop::{results, scripted};
+
+/// A tool that notes its arguments, and asks for an approval first.
+struct Post {
+    catalog: Catalog,
+    sent: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Post {
+    fn new() -> Self {
+        let (mut catalog, sent) = (Catalog::new(), Arc::default());
+        let schema = json!({"type": "object", "properties": {
+            "to": {"type": "string"},
+            "pin": {"type": "string", "writeOnly": true},
+        }});
+        let effects: Effects = serde_json::from_value(json!({"writes": ["mail:outbox"]})).unwrap();
+        let log: Arc<Mutex<Vec<Value>>> = Arc::clone(&sent);
+        let handler = move |_: ToolContext, arguments: Value| {
+            log.lock().unwrap().push(arguments);
+            async { "sent" }
+        };
+        catalog.register(Tool::new("send", "Sends.", schema).unwrap().with_effects(effects), handler).unwrap();
+        Self { catalog, sent }
+    }
+
+    fn session(&self, cx: &ToolContext) -> Session {
+        Session::new(self.catalog.list(), Selection::new(), cx.clone())
+    }
+
+    fn sent(&self) -> Vec<Value> {
+        self.sent.lock().unwrap().clone()
+    }
+}
+
+/// A context that asks before each write.
+fn context() -> ToolContext {
+    DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::all()).with_policy(Policy::by_effects()))
+}
+
+fn consent(session: &Session) -> Arc<DeferredConsent> {
+    session.context().service().unwrap()
+}
+
+/// A call of `send` without an id, as some services give none, and the answer.
+fn driver(arguments: Value) -> Driver {
+    scripted([Turn::calls([ToolCall::new("", "send", arguments)]), Turn::answer("done")])
+}
+
+/// The one request of a run that waits.
+fn request(summary: &Summary) -> ApprovalRequest {
+    match &summary.outcome {
+        Outcome::WaitingForApproval { requests } if requests.len() == 1 => requests[0].clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn waiting(session: &Session) -> Run {
+    session.waiting_run().unwrap().clone()
+}
+
+#[tokio::test]
+async fn each_of_two_sessions_of_one_context_gets_its_own_request() {
+    let (post, cx) = (Post::new(), context());
+    let [mut ann, mut bob] = [(); 2].map(|()| post.session(&cx));
+    let drivers = ["ann", "bob"].map(|to| driver(json!({"to": to})));
+    let [anns, bobs] = &drivers;
+    let (anns, bobs) = tokio::join!(anns.run(&mut ann, "go"), bobs.run(&mut bob, "go"));
+    let [anns, bobs] = [anns.unwrap(), bobs.unwrap()].map(|summary| request(&summary));
+    assert_eq!((anns.arguments.clone(), bobs.arguments), (json!({"to": "ann"}).into(), json!({"to": "bob"}).into()));
+
+    consent(&ann).allow(anns);
+    let run = waiting(&ann);
+    drivers[0].resume(&mut ann, run).await.unwrap();
+    assert_eq!(post.sent(), [json!({"to": "ann"})]);
+}
+
+#[tokio::test]
+async fn an_answer_does_not_fit_the_equal_call_of_another_session() {
+    let (post, cx) = (Post::new(), context());
+    let [mut ann, mut bob] = [(); 2].map(|()| post.session(&cx));
+    let driver = driver(json!({"to": "us"}));
+    let anns = request(&driver.run(&mut ann, "go").await.unwrap());
+    let bobs = request(&driver.run(&mut bob, "go").await.unwrap());
+    assert_eq!((&anns.call, &anns.arguments), (&bobs.call, &bobs.arguments));
+    assert_ne!(anns, bobs);
+
+    consent(&bob).allow(anns);
+    let run = waiting(&bob);
+    assert_eq!(request(&driver.resume(&mut bob, run).await.unwrap()), bobs);
+    assert!(post.sent().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_is_used_up_when_the_call_runs() {
+    let (post, cx) = (Post::new(), context());
+    let mut session = post.session(&cx);
+    let driver = driver(json!({"to": "ann"}));
+    let asked = request(&driver.run(&mut session, "go").await.unwrap());
+    let run = waiting(&session);
+    consent(&session).allow(asked.clone());
+    driver.resume(&mut session, run.clone()).await.unwrap();
+    assert_eq!(post.sent().len(), 1);
+
+    // The same run again, and an equal call of a new conversation.
+    assert_eq!(request(&driver.resume(&mut session, run.clone()).await.unwrap()), asked);
+    session.clear();
+    assert_ne!(request(&driver.run(&mut session, "go").await.unwrap()), asked);
+    assert_eq!(post.sent().len(), 1);
+
+    // The last of two answers to a request holds, and the first one does not come after it.
+    consent(&session).allow(asked.clone());
+    consent(&session).deny(asked.clone(), "not now");
+    driver.resume(&mut session, run.clone()).await.unwrap();
+    assert_eq!(request(&driver.resume(&mut session, run).await.unwrap()), asked);
+    assert_eq!(post.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_not_reveal_it() {
+    let (post, cx) = (Post::new(), context());
+    let mut session = post.session(&cx);
+    let arguments = json!({"to": "ann", "pin": "1234"});
+    let driver = driver(arguments.clone());
+    let asked = request(&driver.run(&mut session, "go").await.unwrap());
+    let shown = serde_json::to_string(&asked).unwrap();
+    assert!(shown.contains("[secret]") && !shown.contains("1234"), "{shown}");
+    assert!(!shown.contains(&Digest::hash_json(&arguments).to_string()), "the pin could be guessed: {shown}");
+
+    let stored = serde_json::to_string(&waiting(&session)).unwrap();
+    let changed: Run = serde_json::from_str(&stored.replace("1234", "6789")).unwrap();
+    consent(&session).allow(asked.clone());
+    let again = request(&driver.resume(&mut session, changed).await.unwrap());
+    assert_eq!((&again.call, &again.arguments), (&asked.call, &asked.arguments));
+    assert_ne!(again, asked);
+    assert!(post.sent().is_empty());
+
+    driver.resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
+    assert_eq!(post.sent(), [arguments], "the answer fits its own call");
+}
+
+/// Writes a file, and shows it before if there is one.
+struct Write;
+
+impl Handler for Write {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::ready(Ok(ToolResult::text("written")))
+    }
+
+    fn preview<'a>(&'a self, _: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
+        let is_there = arguments.json().value()["path"] != "missing";
+        Some(Box::pin(async move {
+            if is_there { Ok(Preview::diff("-a\n+b\n")) } else { Err(ToolError::execution_failed("not a file")) }
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_the_preview_and_the_remarks_of_a_question_which_bind_no_answer() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
+    let call = |path: &str| ToolCall::new("", "write", json!({"path": path}));
+    let driver = scripted([Turn::calls([call(".git/hooks/pre-commit"), call("missing")]), Turn::answer("done")]);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
+    let [hook, missing] = <[ApprovalRequest; 2]>::try_from(requests).unwrap();
+    assert_eq!(hook.preview.as_deref(), Some("-a\n+b\n"));
+    let [remark] = &hook.remarks[..] else { panic!("{hook:?}") };
+    assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.ends_with(" (not granted)"), "{remark}");
+    assert!(remark.contains("git runs the hooks"), "{remark}");
+    assert!(missing.preview.as_ref().is_some_and(|text| text.starts_with("no preview: ")), "{missing:?}");
+    assert_eq!(missing.remarks, ["fs:write:missing (not granted)"]);
+
+    let mut edited = hook.clone();
+    (edited.preview, edited.remarks) = (None, Vec::new());
+    assert_eq!(edited, hook);
+    consent(&session).allow(edited);
+    consent(&session).deny(missing, "there is none");
+    let run = waiting(&session);
+    driver.resume(&mut session, run).await.unwrap();
+    let results: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(results, [false, true]);
+}
