@@ -1,4 +1,5 @@
-//! The fields that a service puts beside the text or the call of a block, such as Gemini's `thoughtSignature`.
+//! The fields that a service puts beside the text or the call of a block, such as Gemini's `thoughtSignature` and Anthropic's
+//! `citations`.
 //!
 //! A message has no place for them, so they travel in a part of reasoning before the block. Arguments are not stored twice: they
 //! may be secret, and the journal knows only how to treat those of a call.
@@ -7,6 +8,9 @@ use rig_core::message::AssistantContent;
 use serde_json::{Map, Value, json};
 
 use super::Api;
+
+/// The type of a part of a message in the Responses API.
+const OUTPUT_TEXT: &str = "output_text";
 
 /// Returns the fields of the service's item that the block itself does not have. Returns `None` if there are none.
 pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
@@ -17,7 +21,11 @@ pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
         }
         (Api::OpenAi, AssistantContent::Text(_)) => &[],
         (Api::OpenAiResponses, AssistantContent::ToolCall(_)) => &["/name", "/arguments", "/call_id"],
-        (Api::OpenAiResponses, AssistantContent::Text(_)) => &["/content"],
+        (Api::OpenAiResponses, AssistantContent::Text(_)) => match item["content"].as_array().map(Vec::as_slice) {
+            Some([part]) if part["type"] == OUTPUT_TEXT => &["/content/0/text"],
+            _ => &["/content"],
+        },
+        (Api::Anthropic, AssistantContent::Text(_)) => &["/text", "/type"],
         (Api::Anthropic, AssistantContent::ToolCall(_)) => &["/name", "/input", "/id", "/type"],
         (Api::Gemini, AssistantContent::ToolCall(_)) => {
             &["/functionCall/name", "/functionCall/args", "/functionCall/id", "/thought"]
@@ -29,7 +37,7 @@ pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
         _ => return None,
     };
     own.iter().for_each(|pointer| remove(&mut item, pointer));
-    item.as_object().is_some_and(|fields| !fields.is_empty()).then_some(item)
+    item.as_object().is_some_and(|fields| fields.values().any(|value| !value.is_null())).then_some(item)
 }
 
 /// Returns the block with these fields beside it, as the service sent it. A stored session may hold anything for them.
@@ -39,8 +47,15 @@ pub(super) fn with_fields(api: Api, block: AssistantContent, mut fields: Map<Str
             vec![("name", json!(call.function.name)), ("arguments", json!(call.function.arguments_value().to_string()))]
         }
         (Api::OpenAiResponses, AssistantContent::Text(text)) => {
-            vec![("content", json!([{"type": "output_text", "text": text.text, "annotations": []}]))]
+            let mut part = match fields.remove("content").and_then(|mut content| Some(content.get_mut(0)?.take())) {
+                Some(Value::Object(part)) => part,
+                _ => Map::from_iter([("annotations".to_owned(), json!([]))]),
+            };
+            part.insert("type".to_owned(), json!(OUTPUT_TEXT));
+            part.insert("text".to_owned(), json!(text.text));
+            vec![("content", json!([part]))]
         }
+        (Api::Anthropic, AssistantContent::Text(text)) => vec![("type", json!("text")), ("text", json!(text.text))],
         (Api::Anthropic, AssistantContent::ToolCall(call)) => vec![
             ("type", json!("tool_use")),
             ("name", json!(call.function.name)),
@@ -88,6 +103,15 @@ mod tests {
             let fields = foreign.as_object().unwrap().clone();
             let sent = with_fields(Api::Gemini, block.clone(), fields).native_item().unwrap().clone();
             assert_eq!(sent, json!({"functionCall": {"name": "read", "args": {"path": "a"}}}));
+        }
+    }
+
+    #[test]
+    fn fields_of_a_foreign_session_are_sent_around_the_text_itself() {
+        for foreign in [json!(3), json!([]), json!(["b"]), json!([{"type": "refusal", "text": "b", "annotations": []}])] {
+            let (block, fields) = (AssistantContent::text("a"), Map::from_iter([("content".to_owned(), foreign)]));
+            let sent = with_fields(Api::OpenAiResponses, block, fields).native_item().unwrap().clone();
+            assert_eq!(sent, json!({"content": [{"type": "output_text", "text": "a", "annotations": []}]}));
         }
     }
 }

@@ -26,13 +26,15 @@ pub(super) fn turn(
     let mut parts = Vec::new();
     let mut faults = Vec::new();
     for block in std::mem::take(&mut response.choice) {
-        if let Some(fields) = fields::beside(api, &block) {
+        let is_empty = matches!(&block, AssistantContent::Text(text) if text.text.is_empty());
+        if let Some(fields) = fields::beside(api, &block).filter(|_| !is_empty) {
             let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
             parts.push(Part::Reasoning { text: String::new(), opaque });
         }
         match block {
-            AssistantContent::Text(text) if !text.text.is_empty() => parts.push(Part::Content(text.text.into())),
-            AssistantContent::Text(_) => {}
+            AssistantContent::Text(text) if !is_empty => parts.push(Part::Content(text.text.into())),
+            // That of Gemini has a signature and is kept whole. Other services refuse an empty text.
+            AssistantContent::Text(_) if api != Api::Gemini => {}
             AssistantContent::ToolCall(mut call) => {
                 let (arguments, invalid) = arguments(&mut call, &mut streamed);
                 faults.push(fault(call.function.name.as_str(), invalid.as_deref(), &stop));

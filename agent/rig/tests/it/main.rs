@@ -20,6 +20,7 @@ mod key;
 mod lost_reply;
 mod pause;
 mod prefix;
+mod repeated;
 mod reported;
 mod retries;
 mod service;

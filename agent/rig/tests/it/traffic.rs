@@ -1,5 +1,6 @@
 //! Recorded exchanges with real services, served again in small pieces.
 
+mod permitted;
 mod said;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
 use tools::{Catalog, Effects, Tool, ToolContext};
 
+use permitted::permitted;
 use said::{reply, sent};
 
 type Calls = Vec<(String, Value)>;
@@ -168,9 +170,10 @@ impl Replay {
         if expected.is_empty() {
             self.prompt("and now?").await.map_err(|error| format!("second turn: {error}"))?;
         }
-        let recorded = reply(self.row.format, &text);
+        let recorded = permitted(self.row.format, reply(self.row.format, &text));
         let again = sent(self.row.format, &self.service.body(self.earlier + 1));
-        if again == recorded { Ok(()) } else { Err(format!("sent back {again:?}, received {recorded:?}")) }
+        if again == recorded { return Ok(()); }
+        Err(format!("sent back\n{}\nreceived\n{}", json!(again), json!(recorded)))
     }
 
     /// Replays the row as if the model's output limit had ended it.
