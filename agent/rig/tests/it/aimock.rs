@@ -22,8 +22,9 @@ use crate::service::{Reply, Service, sent, wire};
 const KEY: &str = "sk-not-a-key-of-anybody";
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs Node; run .ci/aimock, which installs the server"]
+#[ignore = "needs Node and Python; run .ci/aimock, which installs the server and the SDKs"]
 async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
+    let mut bodies = Vec::new();
     for format in wire::ALL {
         let place = place();
         let server = Server::start(format, place.path());
@@ -40,8 +41,28 @@ async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
             judge_files(&place.path().join("root"));
             judge_journal(&server.journal(), format, streaming, &session);
             judge_bodies(&relay, format);
+            bodies.extend((0..relay.requests()).map(|turn| (format, relay.body(turn))));
         }
     }
+    judge_whole(&bodies);
+}
+
+/// Checks the bodies, each as a whole, against the types of the services' own SDKs.
+fn judge_whole(bodies: &[(Format, Value)]) {
+    assert_eq!(bodies.len(), 2 * 3 * wire::ALL.len());
+    let python = std::env::var_os("TOOLCRIB_SDK_PYTHON").expect("TOOLCRIB_SDK_PYTHON names a Python with the SDKs");
+    let mut judge = Command::new(python)
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocol/tests/it/sdk/judge.py"))
+        .arg("request")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = judge.stdin.take().unwrap();
+    for (format, body) in bodies {
+        writeln!(lines, "{}", json!({"format": format.name(), "kind": "request", "value": body})).unwrap();
+    }
+    drop(lines);
+    assert!(judge.wait().unwrap().success());
 }
 
 fn judge_answer(summary: &Summary) {

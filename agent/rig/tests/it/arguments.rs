@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::service::reply::{Api, Block, Way, completion};
+use crate::service::reply::{Api, Way, completion};
 use crate::service::{Reply, Service, wire};
 use crate::workshop::{result, run};
 use agent::{Driver, Selection, Session};
@@ -13,59 +13,62 @@ use tools::protocol::Message;
 use tools::protocol::wire::Format;
 use tools::{Catalog, Effects, Tool, ToolContext};
 
-const REPEATED: &str = r#"{"path":"a","path":"b"}"#;
-const DIGITS: &str = "123456789012345678901234567890";
-
 #[derive(serde::Deserialize)]
 struct Integer {
     n: u128,
 }
 
-/// Returns each way in which an API sends arguments: as a whole, as a stream, and as a whole to a stream request.
-fn replies(api: Api, blocks: &[Block]) -> [(Reply, bool); 3] {
-    let reason = Some(api.stops(blocks));
-    let [whole, stream] = [Way::Whole, Way::Stream].map(|way| api.reply(way, blocks, reason));
+/// Returns each way in which a format sends a call with these arguments and one without: as a whole, as a stream, and as a whole to a
+/// stream request.
+fn replies(format: Format, arguments: &str) -> [(Reply, bool); 3] {
+    let calls = [("a", json!({"n": 0})), ("b", json!({}))];
+    let blocks = calls.map(|(id, arguments)| wire::Block::Call(id, "fs__read", arguments));
+    let [whole, stream] = [false, true].map(|streaming| written(wire::reply(format, streaming, &blocks), arguments));
     [(whole.clone(), false), (stream, true), (whole, true)]
+}
+
+/// Writes these arguments in the place of `{"n":0}`. A `Value` would lose repeated keys and long integers.
+fn written(reply: Reply, arguments: &str) -> Reply {
+    let Reply::Answer { status, headers, body, piece } = reply else { panic!("no answer") };
+    let escaped = |text: &str| text.replace('"', "\\\"");
+    let changed = body.replace(&escaped("{\"n\":0}"), &escaped(arguments)).replace("{\"n\":0}", arguments);
+    assert_ne!(changed, body);
+    Reply::Answer { status, headers, body: changed, piece }
 }
 
 #[tokio::test]
 async fn arguments_with_a_repeated_key_are_a_fault_of_their_call() {
     let nested = r#"{"path":"a","deep":[{"x":1,"x":2}]}"#;
-    for api in Api::ALL {
-        for arguments in [REPEATED, nested] {
-            let blocks = [Block::Call("a", arguments), Block::Call("b", "{}")];
-            for (reply, streaming) in replies(api, &blocks) {
-                assert_repeated(api, streaming, reply).await;
+    for format in wire::ALL {
+        for arguments in [r#"{"path":"a","path":"b"}"#, nested] {
+            for (reply, streaming) in replies(format, arguments) {
+                let service = Service::new([reply, wire::reply(format, streaming, &[wire::Block::Text("ok")])]).await;
+                let model = wire::remote(format, &wire::options(format, &service, streaming));
+                let (summary, session, ran) = run(model, &["fs.read"]).await;
+                assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{format} {streaming}");
+                assert_eq!((summary.calls, summary.failed_calls), (2, 1));
+                let text = result(&session.messages()[2].parts[0]);
+                assert!(text.contains("is repeated") && text.contains("not a JSON object"), "{format}: {text}");
             }
         }
     }
 }
 
-/// Asserts that the first of two calls is not run and says why.
-async fn assert_repeated(api: Api, streaming: bool, reply: Reply) {
-    let way = if streaming { Way::Stream } else { Way::Whole };
-    let service = Service::new([reply, api.answer(way)]).await;
-    let (summary, session, ran) = run(api.model(&service, streaming), &["fs.read"]).await;
-    assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{api:?} {streaming}");
-    assert_eq!((summary.calls, summary.failed_calls), (2, 1));
-    let text = result(&session.messages()[2].parts[0]);
-    assert!(text.contains("is repeated") && text.contains("not a JSON object"), "{api:?} {streaming}: {text}");
-}
-
 #[tokio::test]
 async fn an_integer_of_30_digits_reaches_the_tool_exactly() {
-    let arguments = r#"{"n":123456789012345678901234567890}"#;
-    for api in Api::ALL {
-        let blocks = [Block::Call("a", arguments)];
-        for (reply, streaming) in replies(api, &blocks) {
-            let way = if streaming { Way::Stream } else { Way::Whole };
-            let service = Service::new([reply, api.answer(way)]).await;
-            let (catalog, seen) = integers();
-            let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-            Driver::new(Arc::new(api.model(&service, streaming))).run(&mut session, "go").await.unwrap();
-            let call = session.messages().iter().flat_map(Message::calls).next().unwrap().clone();
-            assert_eq!(call.arguments.to_string(), arguments, "{api:?} {streaming}");
-            assert_eq!(*seen.lock().unwrap(), [DIGITS.parse::<u128>().unwrap()], "{api:?} {streaming}");
+    for format in wire::ALL {
+        for digits in ["123456789012345678901234567890", "5"] {
+            let arguments = format!("{{\"n\":{digits}}}");
+            for (reply, streaming) in replies(format, &arguments) {
+                let service = Service::new([reply, wire::reply(format, streaming, &[wire::Block::Text("ok")])]).await;
+                let model = wire::remote(format, &wire::options(format, &service, streaming));
+                let (catalog, seen) = integers();
+                let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+                Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+                let call = session.messages().iter().flat_map(Message::calls).next().unwrap().clone();
+                assert_eq!(call.arguments.to_string(), arguments, "{format} {streaming}");
+                assert_eq!(*seen.lock().unwrap(), [digits.parse::<u128>().unwrap()], "{format} {streaming}");
+            }
         }
     }
 }
@@ -167,36 +170,4 @@ async fn arguments_that_a_service_restates_at_the_end_of_a_call_are_the_ones_tha
         let calls: Vec<_> = session.messages()[1].calls().map(|call| call.arguments.to_string()).collect();
         assert_eq!(calls, [restated, other], "{index}");
     }
-}
-
-/// Every format, also those that send arguments as objects in the lines of a stream.
-#[tokio::test]
-async fn no_format_repairs_arguments() {
-    for format in wire::ALL {
-        for streaming in [false, true] {
-            let service = Service::new([]).await;
-            let model = Arc::new(wire::remote(format, &wire::options(format, &service, streaming)));
-            let digits = format!("\"n\":{DIGITS}");
-            for (member, is_fault) in [("\"n\":1,\"n\":2", true), (digits.as_str(), false), ("\"n\":5", false)] {
-                let call = wire::reply(format, streaming, &[wire::Block::Call("a", "fs__read", json!({"n": 0}))]);
-                let answer = wire::reply(format, streaming, &[wire::Block::Text("ok")]);
-                service.serve([with_member(call, member), answer]);
-                let (catalog, seen) = integers();
-                let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-                Driver::new(model.clone()).run(&mut session, "go").await.unwrap();
-                let expected = member.strip_prefix("\"n\":").and_then(|digits| digits.parse::<u128>().ok());
-                assert_eq!(*seen.lock().unwrap(), Vec::from_iter(expected), "{format} {streaming} {member}");
-                let text = result(&session.messages()[2].parts[0]);
-                assert_eq!(text.contains("is repeated"), is_fault, "{format} {streaming} {member}: {text}");
-            }
-        }
-    }
-}
-
-/// Replaces the arguments' only member.
-fn with_member(reply: Reply, member: &str) -> Reply {
-    let Reply::Answer { status, headers, body, piece } = reply else { panic!("no answer") };
-    let escaped = |text: &str| text.replace('"', "\\\"");
-    let body = body.replace(&escaped("\"n\":0"), &escaped(member)).replace("\"n\":0", member);
-    Reply::Answer { status, headers, body, piece }
 }

@@ -1,7 +1,8 @@
-"""Validates tools, calls and results against the types of the services' own SDKs.
+"""Validates tools, calls, results and whole requests against the types of the services' own SDKs.
 
-Reads one JSON object a line from standard input: `format`, `kind` (tool, strict tool, call or result) and `value`. Also plants violations in the
-first values of each kind, which the types must refuse. Prints the numbers, and fails with the first values that are judged wrongly.
+Reads one JSON object a line from standard input: `format`, `kind` (tool, strict tool, call, result or request) and `value`. The arguments are the
+kinds of which every format must have a value. Also plants violations in the first values of each kind, which the types must refuse. Prints the
+numbers, and fails with the first values that are judged wrongly.
 """
 
 import copy
@@ -11,10 +12,14 @@ from collections import Counter
 
 import anthropic
 import anthropic.types
+import anthropic.types.message_create_params as messages
 import mcp_types
 import ollama
+import ollama._types
 import openai.types.chat
+import openai.types.chat.completion_create_params as completions
 import openai.types.responses
+import openai.types.responses.response_create_params as responses
 from openai.lib._pydantic import _ensure_strict_json_schema
 from google.genai import types as genai
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -128,6 +133,45 @@ def ollama_message(value):
     ollama.Message.model_validate(value)
 
 
+def request(whole, streamed):
+    """Returns a check of a body, whose type depends on its own member."""
+    checks = {False: exactly(whole), True: exactly(streamed)}
+    return lambda body: checks[body.get("stream", False)](body)
+
+
+# The members of Gemini's bodies. The SDK has one type of its own for all but the contents, and writes these from it.
+GEMINI_REQUEST = {
+    "contents": list[genai.Content],
+    "systemInstruction": genai.Content,
+    "tools": list[genai.Tool],
+    "toolConfig": genai.ToolConfig,
+    "safetySettings": list[genai.SafetySetting],
+    "generationConfig": genai.GenerationConfig,
+}
+
+
+def gemini_request(body):
+    if "contents" not in body:
+        raise ValueError("no contents")
+    for key, value in body.items():
+        if key not in GEMINI_REQUEST:
+            raise ValueError(f"there is no {key}")
+        # In the JSON of protocol buffers, null means that the member is absent.
+        if value is not None:
+            TypeAdapter(GEMINI_REQUEST[key]).validate_python(value)
+
+
+def ollama_request(body):
+    """Checks a body and its messages, whose types would accept other members."""
+    for kind, value in [(ollama._types.ChatRequest, body), *((ollama.Message, message) for message in body["messages"])]:
+        # The service itself has the id of a result: https://github.com/ollama/ollama/blob/main/api/types.go
+        if others := value.keys() - kind.model_fields.keys() - {"tool_call_id"}:
+            raise ValueError(f"there is no {others}")
+    for message in body["messages"]:
+        ollama_message(message)
+    ollama._types.ChatRequest.model_validate({key: value for key, value in body.items() if key != "messages"})
+
+
 CHECKS = {
     ("openai-chat", "tool"): exactly(openai.types.chat.ChatCompletionFunctionToolParam),
     ("openai-chat", "strict tool"): strictly(openai.types.chat.ChatCompletionFunctionToolParam, "parameters", openai_strict),
@@ -150,6 +194,11 @@ CHECKS = {
     ("mcp", "tool"): exactly(mcp_types.Tool),
     ("mcp", "call"): exactly(mcp_types.CallToolRequestParams),
     ("mcp", "result"): exactly(mcp_types.CallToolResult),
+    ("openai-chat", "request"): request(completions.CompletionCreateParamsNonStreaming, completions.CompletionCreateParamsStreaming),
+    ("openai-responses", "request"): request(responses.ResponseCreateParamsNonStreaming, responses.ResponseCreateParamsStreaming),
+    ("anthropic", "request"): request(messages.MessageCreateParamsNonStreaming, messages.MessageCreateParamsStreaming),
+    ("gemini", "request"): gemini_request,
+    ("ollama", "request"): ollama_request,
 }
 
 # The place and the new value. `...` removes the place.
@@ -199,6 +248,25 @@ PLANTED = {
     ("mcp", "tool"): [("name", ...), ("inputSchema", ...), ("input_schema", {}), ("annotations/readOnlyHint", "unknown")],
     ("mcp", "call"): [("name", ...), ("arguments", "{}"), ("input", {})],
     ("mcp", "result"): [("content", ...), ("content/0/type", "picture"), ("is_error", True)],
+    ("openai-chat", "request"): [
+        ("model", ...), ("messages", ...), ("messages/1/strict", True), ("tools/0/eager_input_streaming", True), ("cache_control", {}),
+        ("max_tokens", "1"),
+    ],
+    ("openai-responses", "request"): [
+        ("input/0/strict", True), ("input/0/role", "tool"), ("tools/0/function", {}), ("messages", []), ("store", "no"),
+    ],
+    ("anthropic", "request"): [
+        ("max_tokens", ...), ("messages", ...), ("messages/0/strict", True), ("tools/0/parameters", {}), ("store", False),
+        ("messages/0/role", "tool"),
+    ],
+    ("gemini", "request"): [
+        ("contents", ...), ("contents/0/strict", True), ("tools/0/functionDeclarations/0/eager_input_streaming", True), ("model", "m"),
+        ("generationConfig", {"max_tokens": 1}),
+    ],
+    ("ollama", "request"): [
+        ("messages/0/role", ...), ("messages/0/strict", True), ("tools/0/function/parameters/type", "array"), ("max_tokens", 1),
+        ("stream", "sometimes"),
+    ],
 }
 
 
@@ -241,8 +309,9 @@ def main():
                     wrong.append(f"{key} accepted {place}: {json.dumps(change_made)[:600]}")
                 refused[key] += 1
         seen[key] += 1
-    wrong += [f"no value for {key}" for key in CHECKS if not seen[key]]
-    for key in CHECKS:
+    asked = [key for key in CHECKS if key[1] in sys.argv[1:]]
+    wrong += [f"no value for {key}" for key in asked if not seen[key]]
+    for key in asked:
         print(f"{' '.join(key)}: {seen[key]} values, {refused[key]} planted violations", file=sys.stderr)
     if wrong:
         sys.exit("\n\n".join(wrong[:10]))

@@ -16,6 +16,7 @@ fn the_sdks_accept_all_real_tools_and_the_calls_and_results() {
     let python = std::env::var_os("TOOLCRIB_SDK_PYTHON").expect("TOOLCRIB_SDK_PYTHON names a Python with the SDKs");
     let mut judge = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/sdk/judge.py"))
+        .args(["tool", "strict tool", "call", "result"])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
