@@ -1,14 +1,15 @@
 //! Chains of sub-agents, of which each starts the next one.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use agent::{BudgetLimits, Event, RunOptions, SubAgents, Turn};
+use agent::{Budget, BudgetLimits, Cost, Event, Price, RunOptions, Spending, SubAgents, Turn, Usage};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tools::{ErrorCode, Grant, Target, ToolCall, ToolContext};
 
 use crate::spawn::{agents, catalog, context, session, spawning};
-use crate::workshop::{EventLog, add, tool};
+use crate::workshop::{EventLog, tool};
 
 /// The grants of a chain of agents, by the path of the agent.
 type Grants = Arc<Mutex<Vec<(Option<String>, Grant)>>>;
@@ -87,53 +88,121 @@ proptest! {
     /// Each agent makes two calls, starts the next one, and makes two more calls.
     #[test]
     fn no_chain_of_sub_agents_exceeds_a_budget(
-        first in 1_u32..20,
-        chain in proptest::collection::vec(proptest::option::of(1_u32..12), 1..5),
+        first in limits(),
+        cost in proptest::option::of(1_u64..1000),
+        chain in proptest::collection::vec(limits(), 1..5),
     ) {
-        let made = calls_of(first, &chain);
-        let limits = [Some(first)].into_iter().chain(chain.iter().copied());
-        for (level, limit) in limits.enumerate() {
-            let below: u32 = made.iter().skip(level).sum();
-            prop_assert!(limit.is_none_or(|limit| below <= limit), "{made:?} at {level} of {first} and {chain:?}");
+        let levels = budgets_of(first, cost, &chain);
+        // The time of the first one is not drawn.
+        let first = Limits { seconds: None, ..first };
+        for (number, level) in levels.iter().enumerate() {
+            let below = levels[number..].iter().fold(Spending::default(), |sum, level| sum.saturating_add(level.made));
+            // An agent that made no call left no budget to compare.
+            let Some(budget) = &level.budget else { continue };
+            prop_assert_eq!(budget.spent(), below, "level {}", number);
+            let own = if number == 0 { first } else { chain[number - 1] };
+            let is_within = |limit: Option<u32>, spent: u64| limit.is_none_or(|limit| spent <= limit.into());
+            prop_assert!(is_within(own.steps, below.steps) && is_within(own.calls, below.calls), "{own:?}: {below:?}");
+            // No turn begins at the limit, and the last one may exceed it.
+            let is_begun_within = |limit: Option<u64>, spent: u64, turn: u64| limit.is_none_or(|limit| spent < limit + turn);
+            prop_assert!(is_begun_within(own.tokens.map(u64::from), below.tokens, TURN.tokens), "{own:?}: {below:?}");
+            let cost = cost.filter(|_| number == 0);
+            prop_assert!(is_begun_within(cost, below.cost.nanos(), TURN.cost.nanos()), "{cost:?}: {below:?}");
+            // The time of a sub-agent also ends with that of its call.
+            let time = budget.limits().time;
+            let is_in_time = |seconds: u32| time.is_some_and(|time| time <= Duration::from_secs(seconds.into()));
+            prop_assert!(own.seconds.is_none_or(is_in_time), "{own:?}: {time:?}");
         }
-        let is_unlimited = first >= 5 * made.len() as u32 && chain.iter().flatten().all(|limit| *limit >= 25);
-        prop_assert!(!is_unlimited || made.len() == chain.len() + 1);
+        let is_ample = |limits: &Limits| {
+            let of = |limit: Option<u32>, needed: usize| limit.is_none_or(|limit| limit as usize >= needed);
+            of(limits.steps, 15) && of(limits.calls, 25) && of(limits.tokens, 151)
+        };
+        let is_unlimited = chain.iter().chain([&first]).all(is_ample) && cost.is_none_or(|cost| cost > 15 * TURN.cost.nanos());
+        if is_unlimited {
+            prop_assert_eq!(levels.len(), chain.len() + 1);
+            prop_assert!(levels.iter().all(|level| level.made.steps == 3));
+        }
     }
 }
 
-/// Runs a chain of sub-agents with these limits, and returns the number of calls that ran for each level.
-fn calls_of(first: u32, chain: &[Option<u32>]) -> Vec<u32> {
+/// The limits of an agent, each of which it may not have.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    steps: Option<u32>,
+    calls: Option<u32>,
+    tokens: Option<u32>,
+    seconds: Option<u32>,
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    use proptest::option::of;
+    (of(1_u32..20), of(1_u32..30), of(1_u32..200), of(100_u32..200))
+        .prop_map(|(steps, calls, tokens, seconds)| Limits { steps, calls, tokens, seconds })
+}
+
+/// The tokens of each turn, and their price.
+const USAGE: Usage = Usage { input_tokens: 7, output_tokens: 3, cached_input_tokens: 0, cache_write_tokens: 0 };
+
+/// The amounts of each turn without calls, at 2 and 5 nanos for a token.
+const TURN: Spending = Spending { steps: 1, calls: 0, tokens: 10, cost: Cost::from_nanos(29) };
+
+/// An agent of a chain.
+#[derive(Default)]
+struct Level {
+    /// The amounts of its own turns and calls.
+    made: Spending,
+    /// Its budget, as its calls have it.
+    budget: Option<Budget>,
+}
+
+/// Runs a chain of sub-agents with these limits.
+fn budgets_of(first: Limits, cost: Option<u64>, chain: &[Limits]) -> Vec<Level> {
+    let levels = Arc::new(Mutex::new(Vec::<Level>::new()));
     let log = EventLog::default();
     let mut catalog = catalog();
-    add(&mut catalog, "look");
-    let limits = chain.to_vec();
+    let seen = levels.clone();
+    let look = move |cx: ToolContext, _: Value| {
+        let number = cx.agent().map_or(0, |path| path.split('/').count());
+        seen.lock().unwrap()[number].budget = cx.service::<Budget>().map(|budget| Budget::clone(&budget));
+        async { "seen" }
+    };
+    catalog.register(tool("look"), look).unwrap();
+    let (turns, limits) = (levels.clone(), chain.to_vec());
     let driver = agents(move |task, number| {
         let level = task.parse::<usize>().unwrap();
+        let mut turns = turns.lock().unwrap();
+        let reached = turns.len().max(level + 1);
+        turns.resize_with(reached, Level::default);
+        turns[level].made = turns[level].made.saturating_add(TURN);
         let look = |id: &str| ToolCall::new(id, "look", json!({"number": number}));
-        let next = limits.get(level).map(|limit| {
-            let budget = limit.map_or(json!({}), |calls| json!({"calls": calls}));
+        let next = limits.get(level).map(|Limits { steps, calls, tokens, seconds }| {
+            let budget = json!({"steps": steps, "calls": calls, "tokens": tokens, "seconds": seconds});
             spawning("s", json!({"name": "n", "task": (level + 1).to_string(), "budget": budget}))
         });
-        match number {
+        let turn = match number {
             0 => Turn::calls([look("a"), look("b")].into_iter().chain(next)),
             1 => Turn::calls([look("c"), look("d")]),
             _ => Turn::answer("finished"),
-        }
+        };
+        turn.with_usage(USAGE)
     });
-    let options = RunOptions::new().with_limits(BudgetLimits::new().with_calls(first.into()));
-    let driver = driver.with_options(options).with_events(log.clone());
+    let mut own = BudgetLimits::new();
+    (own.steps, own.calls) = (first.steps.map(u64::from), first.calls.map(u64::from));
+    (own.tokens, own.cost) = (first.tokens.map(u64::from), cost.map(Cost::from_nanos));
+    let price = Price::new(Cost::from_nanos(2_000_000), Cost::from_nanos(5_000_000));
+    let driver = driver.with_options(RunOptions::new().with_limits(own).with_price(price)).with_events(log.clone());
     let mut session = session(&catalog, context().with_service(SubAgents::new().with_max_depth(8)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(driver.run(&mut session, "0")).unwrap();
-    let mut made = Vec::new();
+    let mut levels = std::mem::take(&mut *levels.lock().unwrap());
     for event in log.events() {
         let (level, event) = match event {
             Event::SubAgent { agent, event, .. } => (agent.split('/').count(), *event),
             event => (0, event),
         };
-        made.resize(made.len().max(level + 1), 0);
-        let is_run = matches!(&event, Event::Result { error, .. } if *error != Some(ErrorCode::Refused));
-        made[level] += u32::from(is_run);
+        if matches!(&event, Event::Result { error, .. } if *error != Some(ErrorCode::Refused)) {
+            levels[level].made.calls += 1;
+        }
     }
-    made
+    levels
 }

@@ -48,7 +48,7 @@ impl Drop for Alive {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
-    const AGENTS: usize = 20;
+    const AGENTS: usize = 50;
     for is_recorded in [false, true] {
         let mut catalog = catalog();
         let alive = Arc::new(AtomicUsize::new(0));
@@ -82,7 +82,8 @@ async fn a_cancelled_agent_leaves_no_sub_agent_behind() {
             }
         });
         let log = EventLog::default();
-        let driver = driver.with_cancellation(token).with_events(log.clone());
+        let options = RunOptions::new().with_limits(BudgetLimits::new().with_steps(2 * AGENTS as u64));
+        let driver = driver.with_options(options).with_cancellation(token).with_events(log.clone());
         let cx = if is_recorded {
             context().with_journal(Arc::new(Notebook::default())).with_session("s")
         } else {

@@ -164,7 +164,7 @@ def gemini_request(body):
 def ollama_request(body):
     """Checks a body and its messages, whose types would accept other members."""
     for kind, value in [(ollama._types.ChatRequest, body), *((ollama.Message, message) for message in body["messages"])]:
-        # The service itself has the id of a result: https://github.com/ollama/ollama/blob/main/api/types.go
+        # The service has the id of a result since its calls have ids. The type of this SDK lacks it.
         if others := value.keys() - kind.model_fields.keys() - {"tool_call_id"}:
             raise ValueError(f"there is no {others}")
     for message in body["messages"]:
