@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn fields_of_a_foreign_session_are_sent_around_the_text_itself() {
-        for foreign in [json!(3), json!([]), json!(["b"]), json!([{"type": "refusal", "text": "b", "annotations": []}])] {
+        for foreign in [json!(3), json!([]), json!(["b"]), json!([{"type": "refusal", "text": "b", "annotations": []}])]
+        {
             let (block, fields) = (AssistantContent::text("a"), Map::from_iter([("content".to_owned(), foreign)]));
             let sent = with_fields(Api::OpenAiResponses, block, fields).native_item().unwrap().clone();
             assert_eq!(sent, json!({"content": [{"type": "output_text", "text": "a", "annotations": []}]}));

@@ -15,7 +15,8 @@ async fn again(format: Format, streaming: bool, reply: Reply, place: &str) -> Ve
 
 #[tokio::test]
 async fn quotations_and_the_tools_of_the_service_go_back_as_they_came() {
-    let found = json!({"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "c2Vh"});
+    let found =
+        json!({"type": "web_search_result", "url": "https://a.example", "title": "A", "encrypted_content": "c2Vh"});
     let cited = json!({"type": "web_search_result_location", "url": "https://a.example", "cited_text": "a", "encrypted_index": "aQ"});
     let content = json!([
         {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"},
@@ -54,13 +55,15 @@ async fn quotations_and_the_tools_of_the_service_go_back_as_they_came() {
 
 #[tokio::test]
 async fn the_annotations_of_a_text_go_back_with_it() {
-    let annotation = json!({"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 1});
+    let annotation =
+        json!({"type": "url_citation", "url": "https://a.example", "title": "A", "start_index": 0, "end_index": 1});
     let part = json!({"type": "output_text", "text": "A.", "annotations": [annotation], "logprobs": []});
     let output = json!([
         {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]},
         {"type": "function_call", "id": "fc_a", "call_id": "a", "name": "fs__read", "arguments": "{}", "status": "completed"},
     ]);
-    let reply = body(200, json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": output}));
+    let reply =
+        body(200, json!({"id": "r", "object": "response", "status": "completed", "model": "m", "output": output}));
     let sent = again(Format::OpenAiResponses, false, reply, "/input").await;
     assert_eq!(json!(sent[1..3]), output);
 }

@@ -172,7 +172,9 @@ impl Replay {
         }
         let recorded = permitted(self.row.format, reply(self.row.format, &text));
         let again = sent(self.row.format, &self.service.body(self.earlier + 1));
-        if again == recorded { return Ok(()); }
+        if again == recorded {
+            return Ok(());
+        }
         Err(format!("sent back\n{}\nreceived\n{}", json!(again), json!(recorded)))
     }
 

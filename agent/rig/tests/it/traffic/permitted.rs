@@ -23,7 +23,7 @@ fn message(message: &mut Value) {
     if fields.get("content").is_some_and(|content| content == "") {
         fields.remove("content");
     }
-    // A request has no place for fields that are absent.
+    // A member that is null says nothing.
     fields.retain(|_, value| !value.is_null());
     for call in fields.get_mut("tool_calls").and_then(Value::as_array_mut).into_iter().flatten() {
         // The place of a call in a stream. A request has them in their order.
@@ -69,7 +69,9 @@ fn joined(parts: Vec<Value>) -> Vec<Value> {
     for part in parts {
         // A stream sends one text in several parts. The signature of the last one is that of all.
         match joined.last_mut() {
-            Some(last) if last["text"].is_string() && part["text"].is_string() && last["thought"] == part["thought"] => {
+            Some(last)
+                if last["text"].is_string() && part["text"].is_string() && last["thought"] == part["thought"] =>
+            {
                 let text = format!("{}{}", last["text"].as_str().unwrap(), part["text"].as_str().unwrap());
                 last.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
                 last["text"] = json!(text);

@@ -27,7 +27,7 @@ pub(super) fn reply(format: Format, body: &str) -> Vec<Value> {
     }
 }
 
-/// Returns the same of the model's first message in a later request.
+/// Returns the blocks, parts or items of the model's first message in a later request.
 pub(super) fn sent(format: Format, body: &Value) -> Vec<Value> {
     let by_role = |list: &str, role: &str| {
         let messages = body[list].as_array().into_iter().flatten();
