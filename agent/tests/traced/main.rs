@@ -10,6 +10,8 @@ mod workshop;
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use agent::{
     Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session, StopReason, SubAgents, Turn,
@@ -180,8 +182,67 @@ async fn a_failure_is_marked_with_its_kind() {
 
     let dropped = playing(|_| Box::pin(pending()));
     let mut session = session("dropped", &Catalog::new());
-    drop(tokio::time::timeout(std::time::Duration::from_millis(20), dropped.run(&mut session, "go")).await);
+    drop(tokio::time::timeout(Duration::from_millis(20), dropped.run(&mut session, "go")).await);
     assert_eq!((error("dropped", "chat"), error("dropped", "invoke_agent")), ("cancelled".into(), "cancelled".into()));
+}
+
+#[tokio::test]
+async fn a_refused_call_has_a_span_below_its_run() {
+    let driver = playing(|request| {
+        let turn = match place(&request).0 {
+            0 => {
+                let mut turn = calling(&["fine", "fine"]);
+                turn.faults.insert(1, "it is cut off".to_owned());
+                turn
+            }
+            _ => Turn::answer("done"),
+        };
+        Box::pin(async { Ok(turn) })
+    });
+    driver.run(&mut session("refused", &workshop::catalog(["fine"])), "go").await.unwrap();
+    let spans: BTreeMap<u64, Seen> = spans_of("refused").into_iter().collect();
+    let calls: Vec<_> = spans.values().filter(|span| span.name == "execute_tool").collect();
+    assert!(calls.iter().all(|call| call.parent.is_some_and(|parent| spans[&parent].name == "invoke_agent")));
+    let mut errors: Vec<_> = calls.iter().map(|call| call.fields.get("error.type").map(String::as_str)).collect();
+    errors.sort_unstable();
+    assert_eq!(errors, [None, Some("refused")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_with_a_call_that_never_yields_is_marked_and_closes_with_it() {
+    for (name, timeout, kind) in [("late", 20, "timeout"), ("stopped", 60_000, "cancelled")] {
+        let (token, is_released) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
+        let mut catalog = Catalog::new();
+        let (holds, starts) = (is_released.clone(), token.clone());
+        let spins = move |_: ToolContext, _: Value| {
+            let (holds, starts) = (holds.clone(), starts.clone());
+            async move {
+                if timeout > 1000 {
+                    starts.cancel();
+                }
+                while !holds.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                "late"
+            }
+        };
+        catalog.register(workshop::tool("spins"), spins).unwrap();
+        let driver = playing(|request| {
+            let turn = if place(&request).0 == 0 { calling(&["spins"]) } else { Turn::answer("done") };
+            Box::pin(async { Ok(turn) })
+        });
+        let silent = session(name, &catalog);
+        let cx = silent.context().clone().with_timeout(Duration::from_millis(timeout));
+        let mut session = Session::new(catalog.list(), Selection::new(), cx);
+        driver.with_cancellation(token).run(&mut session, "go").await.unwrap();
+        let call = only(name, "execute_tool");
+        assert_eq!((call.fields["error.type"].as_str(), call.is_closed), (kind, false));
+        is_released.store(true, Ordering::Relaxed);
+        while !only(name, "invoke_agent").is_closed {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(only(name, "execute_tool").fields["error.type"], kind);
+    }
 }
 
 #[tokio::test]
