@@ -1,11 +1,12 @@
 //! The span `chat` of a model request, its retries included.
 
 use tools::ToolContext;
+use tools::call::content;
 use tools::call::convention::{
     CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE,
     OTEL_STATUS_DESCRIPTION,
 };
-use tracing::field::{Empty, display};
+use tracing::field::Empty;
 use tracing::{Span, info_span, level_enabled};
 
 use super::content::{input_messages, output_messages, system_instructions};
@@ -50,9 +51,9 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
     if cx.records_content() && !span.is_disabled() {
         let system = system_instructions(request);
         system.into_iter().for_each(|system| {
-            span.record(SYSTEM_INSTRUCTIONS, display(system));
+            span.record(SYSTEM_INSTRUCTIONS, system);
         });
-        span.record(INPUT_MESSAGES, display(input_messages(request)));
+        span.record(INPUT_MESSAGES, input_messages(request));
     }
     OpenSpan::new(span)
 }
@@ -68,7 +69,7 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
                 open.span().record(RESPONSE_MODEL, model.as_str());
             }
             if is_recorded {
-                open.span().record(OUTPUT_MESSAGES, display(output_messages(request, turn)));
+                open.span().record(OUTPUT_MESSAGES, output_messages(request, turn));
             }
             open.end(None::<String>);
         }
@@ -81,7 +82,7 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
             open.end(Some(kind));
             if is_recorded {
                 // After the status, which it completes.
-                span.record(OTEL_STATUS_DESCRIPTION, display(error));
+                span.record(OTEL_STATUS_DESCRIPTION, content::text(error.to_string()));
             }
         }
     }

@@ -20,7 +20,7 @@ use agent::{
 use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
 use tools::protocol::Role;
-use tools::{CancellationToken, Catalog, Effects, Grant, Tool, ToolCall, ToolContext};
+use tools::{CancellationToken, Catalog, Content, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
 use workshop::{add, calling, playing};
 
 /// A model behind a service.
@@ -290,4 +290,41 @@ async fn content_is_recorded_on_request_alone_and_secrets_never() {
         assert_eq!(input[2]["parts"][0]["type"], "tool_call_response");
         assert_eq!(output[0]["finish_reason"], "stop");
     }
+}
+
+#[tokio::test]
+async fn content_is_bounded_and_media_are_their_type_and_size() {
+    let data = "x".repeat(1 << 20);
+    let mut catalog = Catalog::new();
+    let shows = move |_: ToolContext, _: Value| {
+        let content = vec![
+            Content::text("a page"),
+            Content::Image { data: data.clone(), mime_type: "image/png".to_owned() },
+            Content::text("z".repeat(20_000)),
+        ];
+        async { ToolResult { content, ..ToolResult::default() } }
+    };
+    catalog.register(workshop::tool("shows"), shows).unwrap();
+    let driver = playing(|request| {
+        let turn = match place(&request).0 {
+            // Equal calls would end as a loop.
+            turn @ ..20 => Turn::calls([ToolCall::new(format!("c{turn}"), "shows", json!({"page": turn}))]),
+            _ => Turn::answer("é".repeat(100_000)),
+        };
+        Box::pin(async { Ok(turn) })
+    });
+    let cx = session("bounded", &catalog).context().clone().with_recorded_content(true);
+    driver.run(&mut Session::new(catalog.list(), Selection::new(), cx), "go").await.unwrap();
+    let spans: Vec<_> = spans_of("bounded").into_iter().map(|(_, span)| span).collect();
+    for (field, text) in spans.iter().flat_map(|span| &span.fields) {
+        assert!(text.len() <= 64 * 1024 && !text.contains("xxxx"), "{field}: {}", text.len());
+    }
+    let last = spans.iter().rfind(|span| span.name == "chat").unwrap();
+    let input: Vec<Value> = serde_json::from_str(&last.fields["gen_ai.input.messages"]).unwrap();
+    assert_eq!(input[0]["parts"][0]["messages"].as_u64().unwrap() as usize + input.len() - 1, 41, "{input:#?}");
+    let shown = &input.last().unwrap()["parts"][0]["response"]["content"];
+    let blob = json!({"type": "blob", "modality": "image", "mime_type": "image/png", "base64_bytes": 1 << 20});
+    assert_eq!((&shown[0]["content"], &shown[1]), (&json!("a page"), &blob));
+    let output: Value = serde_json::from_str(&last.fields["gen_ai.output.messages"]).unwrap();
+    assert_eq!(output[0]["finish_reason"], "stop");
 }

@@ -71,6 +71,8 @@ mod authorize;
 mod bound;
 mod clock;
 #[doc(hidden)]
+pub mod content;
+#[doc(hidden)]
 pub mod convention;
 pub(crate) mod execution;
 mod note;

@@ -10,6 +10,7 @@ use protocol::{ErrorCode, ToolName, ToolResult};
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, info_span, level_enabled};
 
+use super::content;
 use super::convention::{
     CONVERSATION_ID, CORRELATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND,
     OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
@@ -51,7 +52,13 @@ pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
 #[inline]
 pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
-        Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.json()).to_string());
+        let masked = entry.masked(arguments.json());
+        let text = masked.to_string();
+        let text = match text.len() {
+            ..=content::MOST_BYTES => text,
+            _ => content::json_text(masked.value().clone(), content::MOST_BYTES),
+        };
+        Span::current().record(TOOL_CALL_ARGUMENTS, text);
     }
 }
 
@@ -116,8 +123,8 @@ impl CallSpan {
                 if let Some(code) = result.error_code() {
                     fail(span, code, None);
                 }
-                if let (true, Ok(text)) = (records_content, serde_json::to_string(result)) {
-                    span.record(TOOL_CALL_RESULT, text);
+                if records_content {
+                    span.record(TOOL_CALL_RESULT, content::json_text(content::result(result), content::MOST_BYTES));
                 }
             }),
         }
@@ -143,7 +150,7 @@ fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
     span.record(OTEL_STATUS_CODE, ERROR);
     span.record(ERROR_TYPE, display(code));
     if let Some(reason) = reason {
-        span.record(OTEL_STATUS_DESCRIPTION, reason.to_string());
+        span.record(OTEL_STATUS_DESCRIPTION, content::text(reason.to_string()));
     }
 }
 
