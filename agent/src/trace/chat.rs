@@ -11,9 +11,11 @@ use tracing::{Span, info_span, level_enabled};
 
 use super::content::{input_messages, output_messages, system_instructions};
 use super::convention::{
-    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS,
-    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_MODEL, SYSTEM_INSTRUCTIONS,
+    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS, MAX_TOKENS,
+    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_ID, RESPONSE_MODEL, SERVER_ADDRESS,
+    SERVER_PORT, SUMMARY, SYSTEM_INSTRUCTIONS, TEMPERATURE,
 };
+use super::server::server;
 use super::{LEVEL, OpenSpan, error_type};
 use crate::provider::guarded;
 use crate::{Provider, ProviderError, Request, Turn};
@@ -25,6 +27,8 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
     }
     let kind = if guarded::wire(provider).is_some() { CLIENT } else { INTERNAL };
     let model = guarded::model(provider);
+    let (base_url, generation) = (guarded::base_url(provider), guarded::generation(provider));
+    let server = base_url.as_deref().and_then(server);
     let span = info_span!(
         target: "agent",
         "chat",
@@ -35,6 +39,12 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
         { OPERATION_NAME } = CHAT,
         { PROVIDER_NAME } = guarded::service_name(provider),
         { REQUEST_MODEL } = model,
+        { SERVER_ADDRESS } = server.map(|(address, _)| address),
+        { SERVER_PORT } = server.map(|(_, port)| i64::from(port)),
+        { MAX_TOKENS } = generation.max_output_tokens.map(i64::from),
+        { TEMPERATURE } = generation.temperature,
+        { SUMMARY } = request.is_summary.then_some(true),
+        { RESPONSE_ID } = Empty,
         { RESPONSE_MODEL } = Empty,
         { FINISH_REASONS } = Empty,
         { INPUT_TOKENS } = Empty,
@@ -67,6 +77,9 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
             open.record_usage(turn.usage);
             if let Some(model) = &turn.model {
                 open.span().record(RESPONSE_MODEL, model.as_str());
+            }
+            if let Some(id) = &turn.response_id {
+                open.span().record(RESPONSE_ID, id.as_str());
             }
             if is_recorded {
                 open.span().record(OUTPUT_MESSAGES, output_messages(request, turn));

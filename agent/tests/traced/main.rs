@@ -4,21 +4,25 @@
 
 #[path = "../../../tools/tests/traced/listener.rs"]
 mod listener;
+#[path = "../it/small_context.rs"]
+mod small_context;
 #[path = "../it/workshop.rs"]
 mod workshop;
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use agent::provider::GenerationOptions;
 use agent::{
     Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session, StopReason, SubAgents, Turn,
     TurnFuture, Usage,
 };
 use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
+use small_context::SmallContext;
 use tools::protocol::Role;
 use tools::{CancellationToken, Catalog, Content, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
 use workshop::{add, calling, playing};
@@ -37,6 +41,19 @@ impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Mo
 
     fn model(&self) -> Option<&str> {
         Some("m")
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some("https://models.example.org/v1")
+    }
+
+    fn generation(&self) -> Option<&GenerationOptions> {
+        static OPTIONS: LazyLock<GenerationOptions> = LazyLock::new(|| {
+            let mut options = GenerationOptions::default();
+            (options.max_output_tokens, options.temperature) = (Some(100), Some(0.5));
+            options
+        });
+        Some(&OPTIONS)
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -118,8 +135,8 @@ async fn a_request_has_the_attributes_of_the_convention() {
         let mut usage = Usage::default();
         (usage.input_tokens, usage.output_tokens) = (9, 2);
         (usage.cached_input_tokens, usage.cache_write_tokens) = (5, 3);
-        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_stop(StopReason::Length);
-        Box::pin(async { Ok(turn) })
+        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_response_id("r-1");
+        Box::pin(async { Ok(turn.with_stop(StopReason::Length)) })
     });
     let driver = driver.with_options(RunOptions::new().with_correlation_id("request 7"));
     driver.run(&mut session("attributes", &Catalog::new()), "go").await.unwrap();
@@ -140,10 +157,34 @@ async fn a_request_has_the_attributes_of_the_convention() {
         both.iter().chain(more).map(|(name, value)| (*name, (*value).to_owned())).collect()
     };
     // This model has no wire, so it is asked within the process.
-    let own = [("gen_ai.operation.name", "chat"), ("gen_ai.response.model", "m-1"), ("otel.kind", "internal")];
+    let own = [
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.request.max_tokens", "100"),
+        ("gen_ai.request.temperature", "0.5"),
+        ("gen_ai.response.id", "r-1"),
+        ("gen_ai.response.model", "m-1"),
+        ("otel.kind", "internal"),
+        ("server.address", "models.example.org"),
+        ("server.port", "443"),
+    ];
     assert_eq!(chat.fields, with(&[&own[..], &[("otel.name", "chat m")]].concat()));
     let run = [("gen_ai.operation.name", "invoke_agent"), ("otel.kind", "internal"), ("otel.name", "invoke_agent")];
     assert_eq!(only("attributes", "invoke_agent").fields, with(&run));
+}
+
+#[tokio::test]
+async fn a_request_for_a_summary_is_marked() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    listen();
+    let cx = small_context::context().with_session("summary");
+    let mut session = Session::new(small_context::catalog(900).list(), Selection::new(), cx);
+    let driver = Driver::new(Arc::new(model.clone())).with_max_steps(200);
+    driver.run(&mut session, "read them all").await.unwrap();
+    let marked =
+        spans_of("summary").into_iter().filter(|(_, span)| span.fields.contains_key("toolcrib.summary")).count();
+    let answered = model.log.lock().unwrap().summaries;
+    assert!(answered > 0 && marked >= answered, "{marked} of {answered}");
+    assert!(marked < model.log.lock().unwrap().requests.len());
 }
 
 #[tokio::test]

@@ -74,6 +74,7 @@ impl Telemetry {
         let layer = tracing_opentelemetry::layer()
             .with_tracer(telemetry.provider.tracer(env!("CARGO_PKG_NAME")))
             .with_location(false)
+            .with_target(false)
             .with_tracked_inactivity(false)
             .with_threads(false);
         tracing::subscriber::set_global_default(

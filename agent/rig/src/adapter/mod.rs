@@ -169,6 +169,10 @@ impl Model {
         Ok(Self { api, name, model, generation, fields, key })
     }
 
+    pub(crate) fn generation(&self) -> &GenerationOptions {
+        &self.generation
+    }
+
     /// Makes one attempt at a turn.
     pub(crate) async fn turn(
         &self,
