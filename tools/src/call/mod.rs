@@ -194,8 +194,9 @@ async fn pass(
     span: CallSpan,
 ) -> Result<ToolResult, ToolError> {
     let mut call = None;
+    let place = (scope, span);
     let outcome =
-        run_stages(&entry, former.as_deref(), scope, caller, arguments, record.as_deref_mut(), span, &mut call).await;
+        run_stages(&entry, former.as_deref(), place, caller, arguments, record.as_deref_mut(), &mut call).await;
     let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
@@ -210,11 +211,10 @@ async fn pass(
 async fn run_stages(
     entry: &Arc<Entry>,
     former: Option<&str>,
-    scope: Scope,
+    (scope, span): (Scope, CallSpan),
     caller: ToolContext,
     arguments: Arguments,
     mut record: Option<&mut Record>,
-    span: CallSpan,
     entered: &mut Option<Arc<CallScope>>,
 ) -> Result<ToolResult, ToolError> {
     let ticket = caller.take_ticket();
@@ -245,7 +245,7 @@ async fn run_stages(
             approved
         }
     };
-    let mut cx = caller.enter(entry, scope, approved, time_limit, span)?;
+    let mut cx = caller.enter(entry, scope, approved, time_limit, span.scope())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {

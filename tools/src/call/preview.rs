@@ -48,7 +48,7 @@ impl PreviewRequest<'_> {
         let caller = self.cx.for_preview().with_timeout(TIME_LIMIT);
         let limit = caller.deadline_for(self.entry);
         let scope = Scope::Static(&NoTools);
-        let cx = caller.enter(self.entry, scope, Vec::new(), limit, self.span.clone())?;
+        let cx = caller.enter(self.entry, scope, Vec::new(), limit, self.span.scope())?;
         let call = cx.running()?.clone();
         let made = Panic::catch(|| self.entry.handler().preview(cx, self.arguments.clone()));
         match made.map_err(|Panic(message)| ToolErrorKind::Panicked { message })? {

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use protocol::{ErrorCode, ToolName, ToolResult};
@@ -17,7 +16,7 @@ use super::convention::{
     TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
 use super::execution::Execution;
-use crate::sync::{Mutex, lock};
+use crate::context::ScopeSpan;
 use crate::{Entry, Input, ToolContext, ToolError};
 
 const LEVEL: Level = Level::INFO;
@@ -26,12 +25,9 @@ const LEVEL: Level = Level::INFO;
 ///
 /// A context that a tool keeps after its call does not keep the span open. Neither does a clone of this.
 #[derive(Clone, Default)]
-pub struct CallSpan(Option<Arc<OpenSpan>>);
-
-/// A span that no longer exists after the end of its call.
-struct OpenSpan {
+pub struct CallSpan {
     /// The span of the call, or else the caller's current span if no subscriber enables that of the call.
-    span: Mutex<Option<Span>>,
+    span: ScopeSpan,
     is_own: bool,
     records_content: bool,
 }
@@ -39,13 +35,13 @@ struct OpenSpan {
 /// Opens the span of a call, which is empty if no subscriber enables the level.
 #[inline]
 pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
-    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { CallSpan(None) }
+    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { CallSpan::default() }
 }
 
 /// Runs a call in its span, if it has one.
 #[inline]
 pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
-    if open.0.is_some() { traced(open, call) } else { call }
+    if open.span.is_traced() { traced(open, call) } else { call }
 }
 
 /// Records the arguments in the current span, if the host enabled that.
@@ -64,8 +60,7 @@ pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Inpu
 
 #[cold]
 fn traced(open: CallSpan, call: Execution) -> Execution {
-    let is_own = open.0.as_ref().is_some_and(|open| open.is_own);
-    let span = if is_own { open.get() } else { Span::none() };
+    let span = if open.is_own { open.span.get() } else { Span::none() };
     Execution::new(Traced { span, open: open.clone(), call: Some(call) }).with_span(open)
 }
 
@@ -99,15 +94,14 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
         _ => make(),
     };
     let is_own = !span.is_disabled();
-    let span = Mutex::new(Some(if is_own { span } else { Span::current() }));
-    CallSpan(Some(Arc::new(OpenSpan { span, is_own, records_content: cx.records_content() })))
+    let span = ScopeSpan::new(if is_own { span } else { Span::current() });
+    CallSpan { span, is_own, records_content: cx.records_content() }
 }
 
 impl CallSpan {
-    /// Returns the span. Returns a disabled one after the end of the call.
-    pub(crate) fn get(&self) -> Span {
-        let span = self.0.as_ref().and_then(|open| lock(&open.span).clone());
-        span.unwrap_or_else(Span::none)
+    /// Returns the span for the scope of the call.
+    pub(super) fn scope(&self) -> ScopeSpan {
+        self.span.clone()
     }
 
     /// Records that the call failed, and leaves the span. A driver does so when it stops waiting for a call. The outcome of the call is
@@ -132,10 +126,8 @@ impl CallSpan {
 
     /// Drops the span after `record`, unless it was dropped before.
     fn close(&self, record: impl FnOnce(&Span, bool)) {
-        let Some(open) = &self.0 else { return };
-        let span = lock(&open.span).take();
-        if let Some(span) = span.filter(|_| open.is_own) {
-            record(&span, open.records_content);
+        if let Some(span) = self.span.take().filter(|_| self.is_own) {
+            record(&span, self.records_content);
         }
     }
 }
@@ -195,7 +187,7 @@ mod tests {
     #[test]
     fn a_call_without_a_subscriber_has_no_span() {
         // Another test's subscriber on its own thread may enable the level here, but not the span.
-        assert!(open(&ToolContext::new(), "t", None).get().is_disabled());
+        assert!(open(&ToolContext::new(), "t", None).span.get().is_disabled());
     }
 
     #[test]
@@ -203,7 +195,7 @@ mod tests {
         // `info_span!` needs a literal, so the name is written twice.
         let listener = tracing_subscriber::registry();
         tracing::subscriber::with_default(listener, || {
-            let span = open(&ToolContext::new(), "t", None).get();
+            let span = open(&ToolContext::new(), "t", None).span.get();
             let metadata = span.metadata().expect("a subscriber is set");
             assert_eq!(metadata.name(), EXECUTE_TOOL);
             assert_eq!(*metadata.level(), LEVEL);

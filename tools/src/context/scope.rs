@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ToolContext;
 use super::deadline::CallDeadline;
-use crate::call::CallSpan;
+use super::scope_span::ScopeSpan;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
@@ -47,7 +47,7 @@ pub(crate) struct CallScope {
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
     /// The span of the call, for work outside of the call's task. It ends with the call, and not with this.
-    pub(crate) span: CallSpan,
+    pub(crate) span: ScopeSpan,
 }
 
 /// The number of a call in the table of an admission.
@@ -127,7 +127,7 @@ impl ToolContext {
         scope: Scope,
         approved: Vec<Target>,
         (deadline, limit): (Instant, Duration),
-        span: CallSpan,
+        span: ScopeSpan,
     ) -> Result<Self, ToolErrorKind> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {

@@ -1,7 +1,7 @@
 //! Traces of programs with tools or a subscriber of their own. The test is its own program: with [`CHILD`] it has the commands of
 //! `toolcrib`.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that is its own harness")]
 
 #[path = "../it/collector.rs"]
 #[allow(dead_code, reason = "each program of tests uses a part of it")]
