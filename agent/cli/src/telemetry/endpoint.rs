@@ -74,7 +74,7 @@ fn with_path(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Values;
+    use crate::config::{Setting, Values};
 
     fn found(setting: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<Collector>, CollectorError> {
         let telemetry_endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
