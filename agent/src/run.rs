@@ -202,7 +202,7 @@ impl Run {
         if self.state != State::Asking {
             return Err(RunError::UnexpectedTurn);
         }
-        let Turn { mut message, stop, usage, faults, model: _ } = turn;
+        let Turn { mut message, stop, usage, faults, model: _, response_id: _ } = turn;
         message.role = Role::Assistant;
         // Results come from tools, never from the model.
         message.parts.retain(|part| !matches!(part, Part::ToolResult { .. }));

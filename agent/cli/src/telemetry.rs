@@ -3,9 +3,13 @@
 #[cfg(not(feature = "otel"))]
 mod absent;
 #[cfg(feature = "otel")]
+mod client;
+#[cfg(feature = "otel")]
 mod endpoint;
 #[cfg(feature = "otel")]
 mod exporter;
+#[cfg(feature = "otel")]
+mod open_spans;
 #[cfg(feature = "otel")]
 mod otlp;
 

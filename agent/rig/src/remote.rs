@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agent::provider::{ModelService, is_plain_url};
+use agent::provider::{GenerationOptions, ModelService, is_plain_url};
 use agent::{
     Provider, ProviderError, ProviderOptions, ProviderSubmission, Request, RetryPolicy, TextSink, ToolSet, Turn,
     TurnFuture, WireOptions, WireToolSet,
@@ -172,6 +172,14 @@ impl Provider for Remote {
 
     fn service_name(&self) -> &str {
         self.service_name
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some(&self.base_url)
+    }
+
+    fn generation(&self) -> Option<&GenerationOptions> {
+        Some(self.model.generation())
     }
 
     fn wire(&self) -> Option<Format> {

@@ -7,6 +7,7 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
 use tools::{Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tracing::Instrument as _;
 
 use super::alarm::Overdue;
 use super::call_reporter::CallReporter;
@@ -58,7 +59,7 @@ impl Driver {
         let (cx, tools) = (run_cx.cx, run_cx.session.tools());
         let (started, deferred) = (Instant::now(), Vec::new());
         let mut batch = Batch { run, calls, tasks, cx, tools, repeats, started, deferred, fatal: None };
-        batch.refuse(run_cx)?;
+        batch.refuse(run_cx);
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
             match run_cx.token.run_until_cancelled(batch.tasks.next_event()).await {
@@ -81,17 +82,13 @@ impl Driver {
 }
 
 impl<'a> Batch<'a> {
-    /// Gives refused calls their results. With a journal, each refusal is recorded first.
-    fn refuse(&mut self, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+    /// Gives refused calls their results. Each refusal has a span and is recorded in the journal first, if there is one.
+    fn refuse(&mut self, run_cx: &RunContext<'_>) {
         let cx = run_cx.cx;
         let turn = self.run.turns();
         for position in 0..self.calls.len() {
             let (pending, _) = &self.calls[position];
             let (Some(refusal), Some(reason)) = (pending.refusal(), &pending.refused) else { continue };
-            if !cx.is_recorded() {
-                self.answer(position, refusal, None)?;
-                continue;
-            }
             let (name, reason) = (pending.call.name.clone(), reason.clone());
             let cx = cx.clone().with_place(place(cx, turn, pending.index, &pending.call));
             let running = self.tasks.new_call(position, run_cx.token);
@@ -99,9 +96,8 @@ impl<'a> Batch<'a> {
                 tools::call::refuse(&cx, &name, ErrorCode::Refused, &reason).await?;
                 Ok(refusal)
             };
-            self.tasks.spawn(run_cx.runtime, running, refused);
+            self.tasks.spawn(run_cx.runtime, running, refused.in_current_span());
         }
-        Ok(())
     }
 
     fn spawn(&mut self, run_cx: &RunContext<'_>) {
@@ -113,7 +109,7 @@ impl<'a> Batch<'a> {
             if refused.is_some() {
                 continue;
             }
-            let running = self.tasks.new_call(position, token);
+            let mut running = self.tasks.new_call(position, token);
             let alarm = self.tasks.deadline_alarm(&running);
             let place = place(cx, turn, *index, call);
             let place = match &order {
@@ -129,6 +125,7 @@ impl<'a> Batch<'a> {
                 None => cx.with_place(place.with_person_clock(budget.person_clock().clone())),
             };
             let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
+            running.span = execution.span();
             let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
             self.tasks.spawn(runtime, running, gated);
         }
@@ -265,6 +262,7 @@ impl<'a> Batch<'a> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
         let error = ToolError::new(pending.call.name.as_str(), kind);
+        running.span.fail(error.code(), &error);
         let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
         if let Some(reporter) = reporter {
             if state == PollState::Polling {

@@ -23,13 +23,9 @@ pub(super) struct GatedExecution {
     call: GatedCall,
     ticket: Option<u64>,
     alarm: Arc<DeadlineAlarm>,
-    /// The context for recording a refusal, if there is a journal.
-    journaled: Option<ToolContext>,
-    refusal: Option<RefusalFuture>,
+    cx: ToolContext,
+    is_refused: bool,
 }
-
-/// A refusal that is being recorded in the journal.
-type RefusalFuture = Pin<Box<dyn Future<Output = Result<ToolResult, ToolError>> + Send>>;
 
 /// Sets the alarm of one call when its deadline starts running, and again when the deadline moves.
 pub(super) struct DeadlineAlarm {
@@ -56,8 +52,7 @@ impl GatedExecution {
         call: GatedCall,
         alarm: Arc<DeadlineAlarm>,
     ) -> Self {
-        let journaled = cx.is_recorded().then(|| cx.clone());
-        Self { execution, tool: tool.to_owned(), call, ticket: None, alarm, journaled, refusal: None }
+        Self { execution, tool: tool.to_owned(), call, ticket: None, alarm, cx: cx.clone(), is_refused: false }
     }
 }
 
@@ -77,9 +72,9 @@ impl Future for GatedExecution {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { execution, tool, call, ticket, alarm, journaled, refusal } = self.get_mut();
-        if let Some(refusal) = refusal {
-            return refusal.as_mut().poll(task);
+        let Self { execution, tool, call, ticket, alarm, cx, is_refused } = self.get_mut();
+        if *is_refused {
+            return Pin::new(execution).poll(task);
         }
         match call.enter(ticket, task.waker(), alarm.pending.get().is_some()) {
             GateDecision::Enter(_slot) => Pin::new(execution).poll(task),
@@ -89,19 +84,13 @@ impl Future for GatedExecution {
                               try again later, and restart the program if that does not help"
                     .to_owned();
                 let error = ToolError::new(std::mem::take(tool), ToolErrorKind::Unavailable { reason });
-                match journaled.take() {
-                    // The journal does not block a worker, so it needs no slot.
-                    Some(cx) => refusal.insert(Box::pin(record_refusal(cx, error))).as_mut().poll(task),
-                    None => Poll::Ready(Err(error)),
-                }
+                // The refusal does not block a worker, so it needs no slot.
+                *is_refused = true;
+                execution.refuse(cx, error);
+                Pin::new(execution).poll(task)
             }
         }
     }
-}
-
-async fn record_refusal(cx: ToolContext, error: ToolError) -> Result<ToolResult, ToolError> {
-    tools::call::refuse(&cx, error.tool_name(), error.code(), &error.to_string()).await?;
-    Err(error)
 }
 
 impl Drop for GatedExecution {

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{Id, JoinError, JoinSet};
-use tools::{CancellationToken, ToolError, ToolResult};
+use tools::call::CallSpan;
+use tools::{CancellationToken, ErrorCode, ToolError, ToolResult};
 
 use super::DriverError;
 use super::alarm::{Alarm, Alarms, Overdue, alarms};
@@ -35,6 +36,8 @@ pub(super) struct RunningCall {
     pub(super) position: usize,
     pub(super) gated: GatedCall,
     pub(super) token: CancellationToken,
+    /// The span of the call, which ends at the latest when the driver stops waiting.
+    pub(super) span: CallSpan,
     /// A second alarm, set if the call was overdue before it held a worker.
     pub(super) grace: Option<Alarm>,
 }
@@ -65,7 +68,13 @@ impl Tasks {
 
     /// Returns a call for [`spawn`](Self::spawn). Its token is a child of the run's token.
     pub(super) fn new_call(&self, position: usize, token: &CancellationToken) -> RunningCall {
-        RunningCall { position, gated: self.gate.new_call(), token: token.child_token(), grace: None }
+        RunningCall {
+            position,
+            gated: self.gate.new_call(),
+            token: token.child_token(),
+            span: CallSpan::default(),
+            grace: None,
+        }
     }
 
     /// Returns the observer that sets the alarm of a call.
@@ -121,6 +130,7 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         self.running.values().for_each(|running| {
             running.gated.abandon();
+            running.span.fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);
         });
     }
 }

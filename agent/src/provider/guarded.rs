@@ -3,7 +3,7 @@
 use tools::call::Panic;
 use tools::protocol::wire::Format;
 
-use super::{Provider, ProviderError, Request};
+use super::{GenerationOptions, Provider, ProviderError, Request};
 use crate::{ToolSet, WireToolSet};
 
 /// Returns an error if the provider will refuse the request each time, or panics.
@@ -51,4 +51,14 @@ pub(crate) fn service_name(provider: &dyn Provider) -> String {
 /// Returns the configured model. Returns `None` if there is no model, or after a panic.
 pub(crate) fn model(provider: &dyn Provider) -> Option<String> {
     Panic::catch(|| provider.model().map(str::to_owned)).ok().flatten()
+}
+
+/// Returns the URL of the service. Returns `None` if there is none, or after a panic.
+pub(crate) fn base_url(provider: &dyn Provider) -> Option<String> {
+    Panic::catch(|| provider.base_url().map(str::to_owned)).ok().flatten()
+}
+
+/// Returns the settings of the model's answers. Returns the default ones if there are none, or after a panic.
+pub(crate) fn generation(provider: &dyn Provider) -> GenerationOptions {
+    Panic::catch(|| provider.generation().cloned()).ok().flatten().unwrap_or_default()
 }

@@ -78,6 +78,16 @@ pub trait Provider: Send + Sync {
         self.name()
     }
 
+    /// Returns the URL of the service. Returns `None` if there is none. Spans have its host and its port.
+    fn base_url(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the settings of the model's answers, for spans. Returns `None` if there are none.
+    fn generation(&self) -> Option<&GenerationOptions> {
+        None
+    }
+
     /// Returns the format in which the model knows the tools. Errors then use its names of tools and arguments. Returns `None` if the
     /// model knows the names of the catalog.
     fn wire(&self) -> Option<Format> {

@@ -20,6 +20,9 @@ pub struct Turn {
     /// The model that answered, if the service names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The id of the response, if the service gave it one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
     /// The reasons that calls cannot be run, by the call's position in the message, from 0. The reason becomes the result.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub faults: BTreeMap<usize, String>,
@@ -68,7 +71,7 @@ impl Turn {
     /// Creates a turn from a message. Its stop reason is [`StopReason::Calls`] if the message has calls, else [`StopReason::Answer`].
     pub fn new(message: Message) -> Self {
         let stop = if message.calls().next().is_some() { StopReason::Calls } else { StopReason::Answer };
-        Self { message, stop, usage: None, model: None, faults: BTreeMap::new() }
+        Self { message, stop, usage: None, model: None, response_id: None, faults: BTreeMap::new() }
     }
 
     /// Creates a turn of text only, which ends a run.
@@ -92,6 +95,13 @@ impl Turn {
     #[must_use]
     pub fn with_usage(mut self, usage: Usage) -> Self {
         self.usage = Some(usage);
+        self
+    }
+
+    /// Sets the id of the response.
+    #[must_use]
+    pub fn with_response_id(mut self, id: impl Into<String>) -> Self {
+        self.response_id = Some(id.into());
         self
     }
 

@@ -1,18 +1,21 @@
 //! The span `chat` of a model request, its retries included.
 
 use tools::ToolContext;
+use tools::call::content;
 use tools::call::convention::{
     CONVERSATION_ID, CORRELATION_ID, ERROR_TYPE, INTERNAL, OPERATION_NAME, OTEL_KIND, OTEL_NAME, OTEL_STATUS_CODE,
     OTEL_STATUS_DESCRIPTION,
 };
-use tracing::field::{Empty, display};
+use tracing::field::Empty;
 use tracing::{Span, info_span, level_enabled};
 
 use super::content::{input_messages, output_messages, system_instructions};
 use super::convention::{
-    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS,
-    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_MODEL, SYSTEM_INSTRUCTIONS,
+    CACHE_WRITE_TOKENS, CACHED_INPUT_TOKENS, CHAT, CLIENT, FINISH_REASONS, INPUT_MESSAGES, INPUT_TOKENS, MAX_TOKENS,
+    OUTPUT_MESSAGES, OUTPUT_TOKENS, PROVIDER_NAME, REQUEST_MODEL, RESPONSE_ID, RESPONSE_MODEL, SERVER_ADDRESS,
+    SERVER_PORT, SUMMARY, SYSTEM_INSTRUCTIONS, TEMPERATURE,
 };
+use super::server::server;
 use super::{LEVEL, OpenSpan, error_type};
 use crate::provider::guarded;
 use crate::{Provider, ProviderError, Request, Turn};
@@ -24,6 +27,8 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
     }
     let kind = if guarded::wire(provider).is_some() { CLIENT } else { INTERNAL };
     let model = guarded::model(provider);
+    let (base_url, generation) = (guarded::base_url(provider), guarded::generation(provider));
+    let server = base_url.as_deref().and_then(server);
     let span = info_span!(
         target: "agent",
         "chat",
@@ -34,6 +39,12 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
         { OPERATION_NAME } = CHAT,
         { PROVIDER_NAME } = guarded::service_name(provider),
         { REQUEST_MODEL } = model,
+        { SERVER_ADDRESS } = server.map(|(address, _)| address),
+        { SERVER_PORT } = server.map(|(_, port)| i64::from(port)),
+        { MAX_TOKENS } = generation.max_output_tokens.map(i64::from),
+        { TEMPERATURE } = generation.temperature,
+        { SUMMARY } = request.is_summary.then_some(true),
+        { RESPONSE_ID } = Empty,
         { RESPONSE_MODEL } = Empty,
         { FINISH_REASONS } = Empty,
         { INPUT_TOKENS } = Empty,
@@ -50,9 +61,9 @@ pub(crate) fn open_chat(provider: &dyn Provider, request: &Request<'_>, cx: &Too
     if cx.records_content() && !span.is_disabled() {
         let system = system_instructions(request);
         system.into_iter().for_each(|system| {
-            span.record(SYSTEM_INSTRUCTIONS, display(system));
+            span.record(SYSTEM_INSTRUCTIONS, system);
         });
-        span.record(INPUT_MESSAGES, display(input_messages(request)));
+        span.record(INPUT_MESSAGES, input_messages(request));
     }
     OpenSpan::new(span)
 }
@@ -67,8 +78,11 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
             if let Some(model) = &turn.model {
                 open.span().record(RESPONSE_MODEL, model.as_str());
             }
+            if let Some(id) = &turn.response_id {
+                open.span().record(RESPONSE_ID, id.as_str());
+            }
             if is_recorded {
-                open.span().record(OUTPUT_MESSAGES, display(output_messages(request, turn)));
+                open.span().record(OUTPUT_MESSAGES, output_messages(request, turn));
             }
             open.end(None::<String>);
         }
@@ -81,7 +95,7 @@ pub(crate) fn end_chat(open: OpenSpan, turn: Result<&Turn, &ProviderError>, requ
             open.end(Some(kind));
             if is_recorded {
                 // After the status, which it completes.
-                span.record(OTEL_STATUS_DESCRIPTION, display(error));
+                span.record(OTEL_STATUS_DESCRIPTION, content::text(error.to_string()));
             }
         }
     }

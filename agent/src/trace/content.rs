@@ -1,30 +1,49 @@
-//! The content of a request in the JSON of the conventions, with the secrets of calls masked.
+//! The content of a request in the JSON of the conventions: bounded, and with the secrets of calls masked.
 
 use serde_json::{Value, json};
-use tools::Content;
-use tools::protocol::{Message, Part, ResourceContents, Role};
+use tools::call::content::{self, MOST_BYTES, json_text};
+use tools::protocol::{Message, Part, Role};
 
 use super::open_span::finish_reason;
 use crate::{Request, ToolSet, Turn};
 
+/// The most bytes of one message among others.
+const MESSAGE_BYTES: usize = MOST_BYTES / 4;
+
+/// The bytes that the note about older messages has at most.
+const NOTE_BYTES: usize = 128;
+
 /// Returns the system text. Returns `None` if the request has none.
-pub(super) fn system_instructions(request: &Request<'_>) -> Option<Value> {
+pub(super) fn system_instructions(request: &Request<'_>) -> Option<String> {
     let system = request.messages.iter().filter(|message| message.role == Role::System);
     let parts: Vec<_> = system.flat_map(|message| parts(message, request.tools)).collect();
-    (!parts.is_empty()).then(|| parts.into())
+    (!parts.is_empty()).then(|| json_text(parts.into(), MOST_BYTES))
 }
 
-/// Returns the conversation without the system text.
-pub(super) fn input_messages(request: &Request<'_>) -> Value {
-    let messages = request.messages.iter().filter(|message| message.role != Role::System);
-    messages.map(|message| described(message, request.tools)).collect()
+/// Returns the conversation without the system text: the newest messages that fit.
+pub(super) fn input_messages(request: &Request<'_>) -> String {
+    let messages: Vec<_> = request.messages.iter().filter(|message| message.role != Role::System).collect();
+    let mut bytes = NOTE_BYTES;
+    let texts = messages.iter().rev().map(|message| json_text(described(message, request.tools), MESSAGE_BYTES));
+    let fits = |text: &String| {
+        bytes += text.len() + 1;
+        bytes <= MOST_BYTES
+    };
+    let mut texts: Vec<_> = texts.take_while(fits).collect();
+    let left_out = messages.len() - texts.len();
+    if left_out > 0 {
+        let note = json!({"role": "system", "parts": [{"type": "left_out", "messages": left_out}]});
+        texts.push(note.to_string());
+    }
+    texts.reverse();
+    format!("[{}]", texts.join(","))
 }
 
 /// Returns the turn.
-pub(super) fn output_messages(request: &Request<'_>, turn: &Turn) -> Value {
+pub(super) fn output_messages(request: &Request<'_>, turn: &Turn) -> String {
     let mut message = described(&turn.message, request.tools);
     message["finish_reason"] = finish_reason(&turn.stop).into();
-    json!([message])
+    json_text(json!([message]), MOST_BYTES)
 }
 
 fn described(message: &Message, tools: &ToolSet) -> Value {
@@ -33,32 +52,15 @@ fn described(message: &Message, tools: &ToolSet) -> Value {
 
 fn parts<'a>(message: &'a Message, tools: &'a ToolSet) -> impl Iterator<Item = Value> {
     message.parts.iter().filter_map(|part| match part {
-        Part::Content(content) => content_part(content),
+        Part::Content(content) => content::part(content),
         Part::ToolCall(call) => {
             let arguments = tools.masked_arguments(call);
             Some(json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments}))
         }
         Part::ToolResult { id, result, .. } => {
-            Some(json!({"type": "tool_call_response", "id": id, "response": result}))
+            Some(json!({"type": "tool_call_response", "id": id, "response": content::result(result)}))
         }
         Part::Reasoning { text, .. } if !text.is_empty() => Some(json!({"type": "reasoning", "content": text})),
         _ => None,
-    })
-}
-
-fn content_part(content: &Content) -> Option<Value> {
-    let blob = |modality: &str, mime_type: Option<&str>, data: &str| json!({"type": "blob", "modality": modality, "mime_type": mime_type, "content": data});
-    Some(match content {
-        Content::Text { text } => json!({"type": "text", "content": text}),
-        Content::Image { data, mime_type } => blob("image", Some(mime_type), data),
-        Content::Audio { data, mime_type } => blob("audio", Some(mime_type), data),
-        Content::ResourceLink { uri, mime_type, .. } => {
-            json!({"type": "uri", "modality": "document", "mime_type": mime_type, "uri": uri})
-        }
-        Content::Resource { resource: ResourceContents::Text { text, .. } } => json!({"type": "text", "content": text}),
-        Content::Resource { resource: ResourceContents::Blob { blob: data, mime_type, .. } } => {
-            blob("document", mime_type.as_deref(), data)
-        }
-        _ => return None,
     })
 }

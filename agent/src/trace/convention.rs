@@ -18,6 +18,18 @@ pub(super) const PROVIDER_NAME: &str = "gen_ai.provider.name";
 pub(super) const REQUEST_MODEL: &str = "gen_ai.request.model";
 /// The model that answered, as the service names it.
 pub(super) const RESPONSE_MODEL: &str = "gen_ai.response.model";
+/// The host of the service.
+pub(super) const SERVER_ADDRESS: &str = "server.address";
+/// The port of the service.
+pub(super) const SERVER_PORT: &str = "server.port";
+/// The configured limit of the turn.
+pub(super) const MAX_TOKENS: &str = "gen_ai.request.max_tokens";
+/// The configured temperature.
+pub(super) const TEMPERATURE: &str = "gen_ai.request.temperature";
+/// True for a request that asks for a summary of the conversation. The conventions have no attribute for it.
+pub(super) const SUMMARY: &str = "toolcrib.summary";
+/// The id of the response, as the service gave it.
+pub(super) const RESPONSE_ID: &str = "gen_ai.response.id";
 /// The reasons that turns ended, as a JSON array: `tracing` has no arrays.
 pub(super) const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
 /// The tokens read, those in a cache included.

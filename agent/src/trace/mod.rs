@@ -8,6 +8,7 @@ mod content;
 mod convention;
 mod invoke_agent;
 mod open_span;
+mod server;
 
 use tracing::Level;
 

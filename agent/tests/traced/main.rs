@@ -2,24 +2,31 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod content;
 #[path = "../../../tools/tests/traced/listener.rs"]
 mod listener;
+#[path = "../it/small_context.rs"]
+mod small_context;
 #[path = "../it/workshop.rs"]
 mod workshop;
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
+use agent::provider::GenerationOptions;
 use agent::{
     Driver, FailureKind, Provider, ProviderError, Request, RunOptions, Selection, Session, StopReason, SubAgents, Turn,
     TurnFuture, Usage,
 };
 use listener::{Seen, listen, spans_of};
 use serde_json::{Value, json};
+use small_context::SmallContext;
 use tools::protocol::Role;
-use tools::{CancellationToken, Catalog, Effects, Grant, Tool, ToolCall, ToolContext};
-use workshop::{add, calling, playing};
+use tools::{CancellationToken, Catalog, Grant, ToolCall, ToolContext};
+use workshop::{calling, playing};
 
 /// A model behind a service.
 struct Model<F>(F);
@@ -35,6 +42,19 @@ impl<F: for<'a> Fn(Request<'a>) -> TurnFuture<'a> + Send + Sync> Provider for Mo
 
     fn model(&self) -> Option<&str> {
         Some("m")
+    }
+
+    fn base_url(&self) -> Option<&str> {
+        Some("https://models.example.org/v1")
+    }
+
+    fn generation(&self) -> Option<&GenerationOptions> {
+        static OPTIONS: LazyLock<GenerationOptions> = LazyLock::new(|| {
+            let mut options = GenerationOptions::default();
+            (options.max_output_tokens, options.temperature) = (Some(100), Some(0.5));
+            options
+        });
+        Some(&OPTIONS)
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -116,8 +136,8 @@ async fn a_request_has_the_attributes_of_the_convention() {
         let mut usage = Usage::default();
         (usage.input_tokens, usage.output_tokens) = (9, 2);
         (usage.cached_input_tokens, usage.cache_write_tokens) = (5, 3);
-        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_stop(StopReason::Length);
-        Box::pin(async { Ok(turn) })
+        let turn = Turn::answer("yes").with_usage(usage).with_model("m-1").with_response_id("r-1");
+        Box::pin(async { Ok(turn.with_stop(StopReason::Length)) })
     });
     let driver = driver.with_options(RunOptions::new().with_correlation_id("request 7"));
     driver.run(&mut session("attributes", &Catalog::new()), "go").await.unwrap();
@@ -138,10 +158,34 @@ async fn a_request_has_the_attributes_of_the_convention() {
         both.iter().chain(more).map(|(name, value)| (*name, (*value).to_owned())).collect()
     };
     // This model has no wire, so it is asked within the process.
-    let own = [("gen_ai.operation.name", "chat"), ("gen_ai.response.model", "m-1"), ("otel.kind", "internal")];
+    let own = [
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.request.max_tokens", "100"),
+        ("gen_ai.request.temperature", "0.5"),
+        ("gen_ai.response.id", "r-1"),
+        ("gen_ai.response.model", "m-1"),
+        ("otel.kind", "internal"),
+        ("server.address", "models.example.org"),
+        ("server.port", "443"),
+    ];
     assert_eq!(chat.fields, with(&[&own[..], &[("otel.name", "chat m")]].concat()));
     let run = [("gen_ai.operation.name", "invoke_agent"), ("otel.kind", "internal"), ("otel.name", "invoke_agent")];
     assert_eq!(only("attributes", "invoke_agent").fields, with(&run));
+}
+
+#[tokio::test]
+async fn a_request_for_a_summary_is_marked() {
+    let model = SmallContext { is_open: true, ..SmallContext::new(100, 8_000) };
+    listen();
+    let cx = small_context::context().with_session("summary");
+    let mut session = Session::new(small_context::catalog(900).list(), Selection::new(), cx);
+    let driver = Driver::new(Arc::new(model.clone())).with_max_steps(200);
+    driver.run(&mut session, "read them all").await.unwrap();
+    let marked =
+        spans_of("summary").into_iter().filter(|(_, span)| span.fields.contains_key("toolcrib.summary")).count();
+    let answered = model.log.lock().unwrap().summaries;
+    assert!(answered > 0 && marked >= answered, "{marked} of {answered}");
+    assert!(marked < model.log.lock().unwrap().requests.len());
 }
 
 #[tokio::test]
@@ -180,53 +224,65 @@ async fn a_failure_is_marked_with_its_kind() {
 
     let dropped = playing(|_| Box::pin(pending()));
     let mut session = session("dropped", &Catalog::new());
-    drop(tokio::time::timeout(std::time::Duration::from_millis(20), dropped.run(&mut session, "go")).await);
+    drop(tokio::time::timeout(Duration::from_millis(20), dropped.run(&mut session, "go")).await);
     assert_eq!((error("dropped", "chat"), error("dropped", "invoke_agent")), ("cancelled".into(), "cancelled".into()));
 }
 
 #[tokio::test]
-async fn content_is_recorded_on_request_alone_and_secrets_never() {
-    let parameters = json!({"type": "object", "properties": {"key": {"type": "string", "writeOnly": true}}});
-    let mut catalog = Catalog::new();
-    let tool = Tool::new("vault", "Opens.", parameters).unwrap().with_effects(Effects::Pure);
-    catalog.register(tool, async |_: ToolContext, _: Value| "it is open").unwrap();
-    add(&mut catalog, "fine");
-    let turn = |request: Request<'_>| -> Turn {
-        match place(&request).0 {
-            0 => Turn::calls([
-                ToolCall::new("a", "vault", json!({"key": "canary"})),
-                ToolCall::new("b", "vualt", json!({"key": "canary"})),
-                ToolCall::new("c", "vault", json!("canary")),
-            ]),
-            _ => Turn::answer("all is well"),
-        }
-    };
-    for is_recorded in [false, true] {
-        let name = format!("content {is_recorded}");
-        let mut silent = session(&name, &catalog);
-        let cx = silent.context().clone().with_recorded_content(is_recorded);
-        silent = Session::new(catalog.list(), Selection::new(), cx)
-            .with_system(agent::SystemText::new().with_section("s", "be kind"));
-        let driver = playing(move |request| {
-            let turn = turn(request);
+async fn a_refused_call_has_a_span_below_its_run() {
+    let driver = playing(|request| {
+        let turn = match place(&request).0 {
+            0 => {
+                let mut turn = calling(&["fine", "fine"]);
+                turn.faults.insert(1, "it is cut off".to_owned());
+                turn
+            }
+            _ => Turn::answer("done"),
+        };
+        Box::pin(async { Ok(turn) })
+    });
+    driver.run(&mut session("refused", &workshop::catalog(["fine"])), "go").await.unwrap();
+    let spans: BTreeMap<u64, Seen> = spans_of("refused").into_iter().collect();
+    let calls: Vec<_> = spans.values().filter(|span| span.name == "execute_tool").collect();
+    assert!(calls.iter().all(|call| call.parent.is_some_and(|parent| spans[&parent].name == "invoke_agent")));
+    let mut errors: Vec<_> = calls.iter().map(|call| call.fields.get("error.type").map(String::as_str)).collect();
+    errors.sort_unstable();
+    assert_eq!(errors, [None, Some("refused")]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_with_a_call_that_never_yields_is_marked_and_closes_with_it() {
+    for (name, timeout, kind) in [("late", 20, "timeout"), ("stopped", 60_000, "cancelled")] {
+        let (token, is_released) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
+        let mut catalog = Catalog::new();
+        let (holds, starts) = (is_released.clone(), token.clone());
+        let spins = move |_: ToolContext, _: Value| {
+            let (holds, starts) = (holds.clone(), starts.clone());
+            async move {
+                if timeout > 1000 {
+                    starts.cancel();
+                }
+                while !holds.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                "late"
+            }
+        };
+        catalog.register(workshop::tool("spins"), spins).unwrap();
+        let driver = playing(|request| {
+            let turn = if place(&request).0 == 0 { calling(&["spins"]) } else { Turn::answer("done") };
             Box::pin(async { Ok(turn) })
         });
-        driver.run(&mut silent, "open it").await.unwrap();
-        let spans = format!("{:?}", spans_of(&name));
-        assert!(!spans.contains("canary"), "{spans}");
-        for content in ["open it", "be kind", "it is open", "all is well"] {
-            assert_eq!(spans.contains(content), is_recorded, "{content}: {spans}");
+        let silent = session(name, &catalog);
+        let cx = silent.context().clone().with_timeout(Duration::from_millis(timeout));
+        let mut session = Session::new(catalog.list(), Selection::new(), cx);
+        driver.with_cancellation(token).run(&mut session, "go").await.unwrap();
+        let call = only(name, "execute_tool");
+        assert_eq!((call.fields["error.type"].as_str(), call.is_closed), (kind, false));
+        is_released.store(true, Ordering::Relaxed);
+        while !only(name, "invoke_agent").is_closed {
+            tokio::task::yield_now().await;
         }
-        let last = spans_of(&name).into_iter().map(|(_, span)| span).rfind(|span| span.name == "chat").unwrap();
-        let read = |field: &str| last.fields.get(field).map(|text| serde_json::from_str::<Value>(text).unwrap());
-        let (input, output) = (read("gen_ai.input.messages"), read("gen_ai.output.messages"));
-        assert_eq!((input.is_some(), output.is_some()), (is_recorded, is_recorded));
-        let (Some(input), Some(output)) = (input, output) else { continue };
-        assert_eq!(input[0], json!({"role": "user", "parts": [{"type": "text", "content": "open it"}]}));
-        let call = json!({"type": "tool_call", "id": "a", "name": "vault", "arguments": {"key": "[secret]"}});
-        assert_eq!(input[1]["parts"][0], call);
-        assert_eq!(input[2]["role"], "tool");
-        assert_eq!(input[2]["parts"][0]["type"], "tool_call_response");
-        assert_eq!(output[0]["finish_reason"], "stop");
+        assert_eq!(only(name, "execute_tool").fields["error.type"], kind);
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use protocol::{Digest, Target};
 
+use super::CallSpan;
 use super::clock::{NoAnswer, until_answered};
 use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
@@ -28,10 +29,11 @@ pub(super) async fn approve(
     cx: &ToolContext,
     arguments: &Input,
     targets: Vec<Target>,
+    span: &CallSpan,
 ) -> Result<Vec<Target>, ToolError> {
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, cx, arguments, &targets).await?,
+        Some(approver) => ask(&**approver, entry, cx, arguments, &targets, span).await?,
     };
     match decision {
         // The approval is for this entry, and the name may refer to another one by now.
@@ -48,9 +50,10 @@ async fn ask(
     cx: &ToolContext,
     arguments: &Input,
     targets: &[Target],
+    span: &CallSpan,
 ) -> Result<Decision, ToolErrorKind> {
     let masked = entry.masked(arguments.json());
-    let preview = PreviewRequest { entry, cx, arguments };
+    let preview = PreviewRequest { entry, cx, arguments, span };
     let approval = Approval {
         tool: entry.name(),
         arguments: &masked,

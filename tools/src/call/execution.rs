@@ -6,12 +6,17 @@ use std::task::{Context, Poll, ready};
 
 use protocol::ToolResult;
 
-use crate::ToolError;
+use super::record;
+use super::span::CallSpan;
+use crate::{ToolContext, ToolError};
 
 /// The future of a call. It owns its data, so it can move to another task. Dropping it cancels the call. After completion, further
 /// polls stay pending.
 #[must_use = "a call does nothing until it is awaited"]
-pub struct Execution(State);
+pub struct Execution {
+    state: State,
+    span: CallSpan,
+}
 
 enum State {
     Refused(Option<ToolError>),
@@ -21,11 +26,29 @@ enum State {
 
 impl Execution {
     pub(crate) fn new(call: impl Future<Output = Result<ToolResult, ToolError>> + Send + 'static) -> Self {
-        Self(State::Passing(Box::pin(call)))
+        Self { state: State::Passing(Box::pin(call)), span: CallSpan::default() }
     }
 
     pub(crate) fn refused(error: ToolError) -> Self {
-        Self(State::Refused(Some(error)))
+        Self { state: State::Refused(Some(error)), span: CallSpan::default() }
+    }
+
+    pub(super) fn with_span(self, span: CallSpan) -> Self {
+        Self { span, ..self }
+    }
+
+    /// Returns the span of the call, for a driver that may stop waiting for it.
+    pub fn span(&self) -> CallSpan {
+        self.span.clone()
+    }
+
+    /// Drops the call and ends with this error instead. If the context has a journal, it records the refusal first.
+    pub fn refuse(&mut self, cx: &ToolContext, error: ToolError) {
+        self.span.fail(error.code(), &error);
+        self.state = match record::refuse(cx, error.tool_name(), error.code(), &error.to_string()) {
+            None => State::Refused(Some(error)),
+            Some(written) => State::Passing(Box::pin(async { written.await.and(Err(error)) })),
+        };
     }
 }
 
@@ -33,10 +56,10 @@ impl Future for Execution {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        match &mut self.0 {
+        match &mut self.state {
             State::Passing(call) => {
                 let outcome = ready!(call.as_mut().poll(task));
-                self.0 = State::Ended;
+                self.state = State::Ended;
                 Poll::Ready(outcome)
             }
             State::Ended => Poll::Pending,

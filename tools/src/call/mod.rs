@@ -33,7 +33,7 @@
 //! - [`CallPlace`] sets the place of a call in a conversation.
 //! - [`refuse`] records a call that is not run.
 //! - [`Isolated`] catches panics of other code.
-//! - [`convention`] has the names of the attributes of spans.
+//! - [`CallSpan`] is the span of a call that the driver stops waiting for.
 //!
 //! # Misbehaving tools
 //!
@@ -70,6 +70,9 @@ mod ask;
 mod authorize;
 mod bound;
 mod clock;
+#[doc(hidden)]
+pub mod content;
+#[doc(hidden)]
 pub mod convention;
 pub(crate) mod execution;
 mod note;
@@ -89,7 +92,7 @@ mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{Target, ToolResult};
+use protocol::{ErrorCode, Target, ToolResult};
 use tokio::time::Instant;
 
 use self::overflow::Overflow;
@@ -102,8 +105,8 @@ pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::Resolve;
 pub use ask::AskError;
 pub(crate) use execution::Execution;
-pub use record::refuse;
 pub use retry::delays;
+pub use span::CallSpan;
 
 /// Resolves a tool in `scope` and runs it through the pipeline. `scope` is an `Arc` of a [`Resolve`], or a `&'static` one.
 ///
@@ -141,11 +144,26 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
     let record = Record::for_call(cx, present);
     let span = span::open(cx, present, entry);
     let execution = match (found, record) {
-        (Ok(entry), record) => Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record)),
+        (Ok(entry), record) => {
+            Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record, span.clone()))
+        }
         (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
         (Err(error), None) => Execution::refused(error),
     };
     span::in_span(span, execution)
+}
+
+/// Records that a host refused a call instead of passing it to the pipeline: in a span of its own, and in the journal if the context has
+/// one.
+///
+/// # Errors
+/// Returns [`ToolErrorKind::Internal`] if the journal failed.
+pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
+    span::open(cx, name, None).fail(code, &reason);
+    match record::refuse(cx, name, code, reason) {
+        Some(written) => written.await,
+        None => Ok(()),
+    }
 }
 
 impl ToolContext {
@@ -173,10 +191,12 @@ async fn pass(
     caller: ToolContext,
     arguments: Arguments,
     mut record: Option<Box<Record>>,
+    span: CallSpan,
 ) -> Result<ToolResult, ToolError> {
     let mut call = None;
+    let place = (scope, span);
     let outcome =
-        run_stages(&entry, former.as_deref(), scope, caller, arguments, record.as_deref_mut(), &mut call).await;
+        run_stages(&entry, former.as_deref(), place, caller, arguments, record.as_deref_mut(), &mut call).await;
     let overflow = Overflow { entry: &entry, from: call.as_deref().map(|call| (&call.caller, &call.scope)) };
     let outcome = outcome.map_err(|mut error| {
         bound::bound_error(overflow, error.kind_mut());
@@ -191,7 +211,7 @@ async fn pass(
 async fn run_stages(
     entry: &Arc<Entry>,
     former: Option<&str>,
-    scope: Scope,
+    (scope, span): (Scope, CallSpan),
     caller: ToolContext,
     arguments: Arguments,
     mut record: Option<&mut Record>,
@@ -219,13 +239,13 @@ async fn run_stages(
     let approved = match unapproved {
         None => Vec::new(),
         Some(targets) => {
-            let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets)).await?;
+            let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets, &span)).await?;
             // The wait for an approval does not count against the call's deadline.
             time_limit = caller.deadline_for(entry);
             approved
         }
     };
-    let mut cx = caller.enter(entry, scope, approved, time_limit, span::current())?;
+    let mut cx = caller.enter(entry, scope, approved, time_limit, span.scope())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {

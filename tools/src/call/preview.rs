@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::CallSpan;
 use super::bound::bound_error;
 use super::overflow::Overflow;
 use super::run::Run;
-use super::span;
 use crate::isolate::Panic;
 use crate::preview::{PreviewOutcome, PreviewSource};
 use crate::text_ends::head;
@@ -26,6 +26,8 @@ pub(super) struct PreviewRequest<'a> {
     pub(super) cx: &'a ToolContext,
     /// The arguments, with secrets.
     pub(super) arguments: &'a Input,
+    /// The span of the call.
+    pub(super) span: &'a CallSpan,
 }
 
 impl PreviewSource for PreviewRequest<'_> {
@@ -46,7 +48,7 @@ impl PreviewRequest<'_> {
         let caller = self.cx.for_preview();
         let limit = caller.deadline_within(TIME_LIMIT);
         let scope = Scope::Static(&NoTools);
-        let cx = caller.enter(self.entry, scope, Vec::new(), limit, span::current())?;
+        let cx = caller.enter(self.entry, scope, Vec::new(), limit, self.span.scope())?;
         let call = cx.running()?.clone();
         let made = Panic::catch(|| self.entry.handler().preview(cx, self.arguments.clone()));
         match made.map_err(|Panic(message)| ToolErrorKind::Panicked { message })? {

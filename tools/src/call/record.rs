@@ -65,15 +65,21 @@ enum JournalWaitError {
     Broken(String),
 }
 
-/// Records that a host refused a call instead of passing it to the pipeline. Does nothing if the context has no journal.
-///
-/// # Errors
-/// Returns [`ToolErrorKind::Internal`] if the journal failed.
-pub async fn refuse(cx: &ToolContext, name: &str, code: ErrorCode, reason: &str) -> Result<(), ToolError> {
-    let Some(mut record) = Record::for_call(cx, name) else { return Ok(()) };
-    let by = Instant::now() + JOURNAL_TIMEOUT;
-    let written = wait_until(by, || record.journal.refuse(record.call(), code, reason)).await;
-    written.map_err(|error| record.broken(error))
+/// Returns a future that records a refused call. Returns `None` if the context has no journal. The future returns
+/// [`ToolErrorKind::Internal`] if the journal failed.
+pub(super) fn refuse(
+    cx: &ToolContext,
+    name: &str,
+    code: ErrorCode,
+    reason: &str,
+) -> Option<impl Future<Output = Result<(), ToolError>> + Send + use<>> {
+    let mut record = Record::for_call(cx, name)?;
+    let reason = reason.to_owned();
+    Some(async move {
+        let by = Instant::now() + JOURNAL_TIMEOUT;
+        let written = wait_until(by, || record.journal.refuse(record.call(), code, &reason)).await;
+        written.map_err(|error| record.broken(error))
+    })
 }
 
 impl Record {

@@ -1,5 +1,6 @@
 //! Span: the `tracing` span of a call, from resolving the tool to the bounded result.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -8,58 +9,63 @@ use protocol::{ErrorCode, ToolName, ToolResult};
 use tracing::field::{Empty, display};
 use tracing::{Level, Span, info_span, level_enabled};
 
+use super::content;
 use super::convention::{
     CONVERSATION_ID, CORRELATION_ID, ERROR, ERROR_TYPE, EXECUTE_TOOL, FUNCTION, INTERNAL, OPERATION_NAME, OTEL_KIND,
     OTEL_NAME, OTEL_STATUS_CODE, OTEL_STATUS_DESCRIPTION, TOOL_CALL_ARGUMENTS, TOOL_CALL_ID, TOOL_CALL_RESULT,
     TOOL_DESCRIPTION, TOOL_NAME, TOOL_TYPE,
 };
 use super::execution::Execution;
+use crate::context::ScopeSpan;
 use crate::{Entry, Input, ToolContext, ToolError};
 
 const LEVEL: Level = Level::INFO;
 
-/// The enabled span of a call.
-pub(super) struct CallSpan {
-    span: Span,
+/// The span of a call until the call ends. It is empty without a subscriber.
+///
+/// A context that a tool keeps after its call does not keep the span open. Neither does a clone of this.
+#[derive(Clone, Default)]
+pub struct CallSpan {
+    /// The span of the call, or else the caller's current span if no subscriber enables that of the call.
+    span: ScopeSpan,
+    is_own: bool,
     records_content: bool,
 }
 
-/// Opens the span of a call. Returns `None` if no subscriber enables it.
+/// Opens the span of a call, which is empty if no subscriber enables the level.
 #[inline]
-pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
-    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { None }
+pub(super) fn open(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
+    if level_enabled!(LEVEL) { opened(cx, name, entry) } else { CallSpan::default() }
 }
 
 /// Runs a call in its span, if it has one.
 #[inline]
-pub(super) fn in_span(open: Option<CallSpan>, call: Execution) -> Execution {
-    match open {
-        None => call,
-        Some(open) => traced(open, call),
-    }
+pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
+    if open.span.is_traced() { traced(open, call) } else { call }
 }
 
 /// Records the arguments in the current span, if the host enabled that.
 #[inline]
 pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
-        Span::current().record(TOOL_CALL_ARGUMENTS, entry.masked(arguments.json()).to_string());
+        let masked = entry.masked(arguments.json());
+        let text = masked.to_string();
+        let text = match text.len() {
+            ..=content::MOST_BYTES => text,
+            _ => content::json_text(masked.value().clone(), content::MOST_BYTES),
+        };
+        Span::current().record(TOOL_CALL_ARGUMENTS, text);
     }
-}
-
-/// Returns the current span, or a disabled one if no subscriber enables the level.
-#[inline]
-pub(crate) fn current() -> Span {
-    if level_enabled!(LEVEL) { Span::current() } else { Span::none() }
 }
 
 #[cold]
 fn traced(open: CallSpan, call: Execution) -> Execution {
-    Execution::new(Traced { open, call: Some(call) })
+    let span = if open.is_own { open.span.get() } else { Span::none() };
+    Execution::new(Traced { span, open: open.clone(), call: Some(call) }).with_span(open)
 }
 
 #[cold]
-fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpan> {
+fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> CallSpan {
     // The name comes from a model and can be of any length; a valid one is at most this long.
     let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
     let make = || {
@@ -84,40 +90,65 @@ fn opened(cx: &ToolContext, name: &str, entry: Option<&Entry>) -> Option<CallSpa
     };
     let span = match cx.call() {
         // A tool that calls from its own task or thread has left its span there.
-        Some(call) if Span::current().is_none() => call.span.in_scope(make),
+        Some(call) if Span::current().is_none() => call.span.get().in_scope(make),
         _ => make(),
     };
-    (!span.is_disabled()).then(|| CallSpan { span, records_content: cx.records_content() })
+    let is_own = !span.is_disabled();
+    let span = ScopeSpan::new(if is_own { span } else { Span::current() });
+    CallSpan { span, is_own, records_content: cx.records_content() }
 }
 
 impl CallSpan {
+    /// Returns the span for the scope of the call.
+    pub(super) fn scope(&self) -> ScopeSpan {
+        self.span.clone()
+    }
+
+    /// Records that the call failed, and leaves the span. A driver does so when it stops waiting for a call. The outcome of the call is
+    /// not recorded any more.
+    pub fn fail(&self, code: ErrorCode, reason: &dyn Display) {
+        self.close(|span, records_content| fail(span, code, records_content.then_some(reason)));
+    }
+
     fn end(&self, outcome: &Result<ToolResult, ToolError>) {
         match outcome {
-            Err(error) => {
-                self.fail(error.code());
-                if self.records_content {
-                    self.span.record(OTEL_STATUS_DESCRIPTION, error.to_string());
-                }
-            }
-            Ok(result) => {
+            Err(error) => self.fail(error.code(), error),
+            Ok(result) => self.close(|span, records_content| {
                 if let Some(code) = result.error_code() {
-                    self.fail(code);
+                    fail(span, code, None);
                 }
-                if let (true, Ok(text)) = (self.records_content, serde_json::to_string(result)) {
-                    self.span.record(TOOL_CALL_RESULT, text);
+                if records_content {
+                    span.record(TOOL_CALL_RESULT, content::json_text(content::result(result), content::MOST_BYTES));
                 }
-            }
+            }),
         }
     }
 
-    fn fail(&self, code: ErrorCode) {
-        self.span.record(OTEL_STATUS_CODE, ERROR);
-        self.span.record(ERROR_TYPE, display(code));
+    /// Drops the span after `record`, unless it was dropped before.
+    fn close(&self, record: impl FnOnce(&Span, bool)) {
+        if let Some(span) = self.span.take().filter(|_| self.is_own) {
+            record(&span, self.records_content);
+        }
+    }
+}
+
+impl std::fmt::Debug for CallSpan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallSpan").finish_non_exhaustive()
+    }
+}
+
+fn fail(span: &Span, code: ErrorCode, reason: Option<&dyn Display>) {
+    span.record(OTEL_STATUS_CODE, ERROR);
+    span.record(ERROR_TYPE, display(code));
+    if let Some(reason) = reason {
+        span.record(OTEL_STATUS_DESCRIPTION, content::text(reason.to_string()));
     }
 }
 
 /// A call that enters its span during each poll.
 struct Traced {
+    span: Span,
     open: CallSpan,
     /// `None` after completion.
     call: Option<Execution>,
@@ -127,12 +158,13 @@ impl Future for Traced {
     type Output = Result<ToolResult, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { open, call } = &mut *self;
+        let Self { span, open, call } = &mut *self;
         let Some(running) = call else { return Poll::Pending };
-        let inside = open.span.enter();
+        let inside = span.enter();
         let outcome = ready!(Pin::new(running).poll(task));
         *call = None;
         drop(inside);
+        *span = Span::none();
         open.end(&outcome);
         Poll::Ready(outcome)
     }
@@ -141,9 +173,9 @@ impl Future for Traced {
 impl Drop for Traced {
     fn drop(&mut self) {
         if let Some(call) = self.call.take() {
-            self.open.span.in_scope(|| drop(call));
+            self.span.in_scope(|| drop(call));
             // The caller dropped the future, which cancels the call.
-            self.open.fail(ErrorCode::Cancelled);
+            self.open.fail(ErrorCode::Cancelled, &ErrorCode::Cancelled);
         }
     }
 }
@@ -155,8 +187,7 @@ mod tests {
     #[test]
     fn a_call_without_a_subscriber_has_no_span() {
         // Another test's subscriber on its own thread may enable the level here, but not the span.
-        assert!(open(&ToolContext::new(), "t", None).is_none());
-        assert!(current().is_none());
+        assert!(open(&ToolContext::new(), "t", None).span.get().is_disabled());
     }
 
     #[test]
@@ -164,8 +195,8 @@ mod tests {
         // `info_span!` needs a literal, so the name is written twice.
         let listener = tracing_subscriber::registry();
         tracing::subscriber::with_default(listener, || {
-            let open = open(&ToolContext::new(), "t", None).expect("a subscriber is set");
-            let metadata = open.span.metadata().expect("it is enabled");
+            let span = open(&ToolContext::new(), "t", None).span.get();
+            let metadata = span.metadata().expect("a subscriber is set");
             assert_eq!(metadata.name(), EXECUTE_TOOL);
             assert_eq!(*metadata.level(), LEVEL);
         });

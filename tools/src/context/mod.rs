@@ -16,6 +16,7 @@ mod place;
 mod preview;
 mod progress;
 mod scope;
+mod scope_span;
 mod service;
 mod spelling;
 
@@ -42,6 +43,7 @@ pub use person_clock::PersonClock;
 pub use place::CallPlace;
 pub use progress::{Progress, ProgressSink};
 pub(crate) use scope::{CallScope, QueueNumber};
+pub(crate) use scope_span::ScopeSpan;
 pub use service::Services;
 pub(crate) use spelling::error_result;
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use protocol::{Access, Target};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::Span;
 
 use super::ToolContext;
 use super::deadline::CallDeadline;
+use super::scope_span::ScopeSpan;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
 use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
@@ -46,8 +46,8 @@ pub(crate) struct CallScope {
     /// The number of this attempt, from 1.
     pub(crate) attempt: u32,
     pub(crate) scope: Scope,
-    /// The span of the call, for work outside of the call's task.
-    pub(crate) span: Span,
+    /// The span of the call, for work outside of the call's task. It ends with the call, and not with this.
+    pub(crate) span: ScopeSpan,
 }
 
 /// The number of a call in the table of an admission.
@@ -127,7 +127,7 @@ impl ToolContext {
         scope: Scope,
         approved: Vec<Target>,
         (deadline, limit): (Instant, Duration),
-        span: Span,
+        span: ScopeSpan,
     ) -> Result<Self, ToolErrorKind> {
         let depth = self.depth() + 1;
         if depth > MAX_DEPTH {

@@ -120,7 +120,7 @@ where
     let thread_cx = cx.clone();
     let outcome = runtime.spawn_blocking(move || {
         let _permit = permit;
-        let _span = thread_cx.call().map(|call| call.span.enter());
+        let _span = thread_cx.call().map(|call| call.span.get().entered());
         // The runtime may have queued the function, and the call may have ended by now. Then the tool must not start.
         if let Err(error) = thread_cx.check_cancelled() {
             return Ok(Err(error));

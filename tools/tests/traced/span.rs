@@ -1,13 +1,14 @@
 //! The spans of calls, as a `tracing` subscriber sees them.
 
 use std::future::pending;
+use std::sync::{Arc, Mutex};
 
 use crate::listener::{Seen, listen, spans_of};
 use crate::sample::{closed, echo, echoing, holding, pure, reader};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::blocking;
-use tools::{Catalog, Execution, ToolContext, ToolError, ToolResult};
+use tools::{Catalog, ErrorCode, Execution, ToolContext, ToolError, ToolResult};
 use tracing::Span;
 
 fn context(session: &str) -> ToolContext {
@@ -203,4 +204,34 @@ async fn an_ordinary_span_around_a_call_is_the_parent() {
     async { catalog().execute(&cx, "echo", json!({})).await.unwrap() }.instrument(span).await;
     let spans = spans_of("around");
     assert_eq!((spans[0].1.name, spans[1].1.parent), ("turn", Some(spans[0].0)));
+}
+
+#[tokio::test]
+async fn a_context_that_a_tool_keeps_does_not_keep_the_span_open() {
+    let kept = Arc::<Mutex<Vec<ToolContext>>>::default();
+    let keeper = kept.clone();
+    let keeps = move |cx: ToolContext, _: Value| {
+        keeper.lock().unwrap().push(cx);
+        async { "done" }
+    };
+    holding(pure("keeps"), keeps).execute(&context("kept"), "keeps", json!({})).await.unwrap();
+    assert!(span_of("kept").is_closed);
+    let cx = kept.lock().unwrap().pop().unwrap();
+    cx.execute("keeps", json!({})).await.unwrap_err();
+    assert_eq!(spans_of("kept")[1].1.parent, None, "the span of the ended call is gone");
+}
+
+#[tokio::test]
+async fn a_driver_can_refuse_a_call_or_stop_waiting_for_it() {
+    let cx = context("refused by a host").with_place(CallPlace::default().with_id("call_7"));
+    tools::call::refuse(&cx, "echo", ErrorCode::Refused, "a secret").await.unwrap();
+    let fields = span_of("refused by a host").fields;
+    assert_eq!((fields["error.type"].as_str(), fields["gen_ai.tool.call.id"].as_str()), ("refused", "call_7"));
+    assert!(!fields.contains_key("otel.status_description"), "{fields:?}");
+
+    let hangs = async |_: ToolContext, _: Value| -> String { pending().await };
+    let call = holding(pure("hangs"), hangs).execute(&context("abandoned"), "hangs", json!({}));
+    call.span().fail(ErrorCode::Timeout, &"it is late");
+    drop(call);
+    assert_eq!(span_of("abandoned").fields["error.type"], "timeout", "the first end counts");
 }

@@ -11,14 +11,12 @@ use opentelemetry_otlp::{
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
-use reqwest::blocking::Client;
-use reqwest::redirect::Policy;
+
+use super::client::CollectorClient;
+use super::endpoint::Collector;
 
 /// The attribute that is an array, but a JSON text in `tracing`.
 const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
-
-/// The longest time for one request to the collector.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An exporter over HTTP.
 #[derive(Debug)]
@@ -37,17 +35,13 @@ pub(super) enum ExporterError {
 }
 
 impl Exporter {
-    /// Creates an exporter to this URL. It sets `failure` once an export fails. It blocks, so a runtime must not call it.
-    pub(super) fn new(url: &str, failure: Arc<OnceCell<String>>) -> Result<Self, ExporterError> {
-        // A redirect could send spans, and the headers of OTEL_EXPORTER_OTLP_HEADERS, to another host.
-        let client = Client::builder().timeout(TIMEOUT).redirect(Policy::none()).no_proxy();
-        // Reading the certificates of the machine takes longer than a local request.
-        let client = if url.starts_with("https:") { client } else { client.tls_certs_only([]) };
+    /// Creates an exporter to this collector. It sets `failure` once an export fails. It blocks, so a runtime must not call it.
+    pub(super) fn new(collector: &Collector, failure: Arc<OnceCell<String>>) -> Result<Self, ExporterError> {
         let otlp = OtlpExporter::builder()
             .with_http()
-            .with_http_client(client.build()?)
+            .with_http_client(CollectorClient::new(collector)?)
             .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(url)
+            .with_endpoint(&collector.url)
             .build()?;
         Ok(Self { otlp, failure })
     }

@@ -10,13 +10,15 @@ use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::dispatcher;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry;
 
-use super::endpoint::endpoint;
+use super::endpoint::{Collector, collector};
 use super::exporter::Exporter;
+use super::open_spans::OpenSpans;
 use crate::config::Settings;
 use crate::{notice, program};
 
@@ -33,45 +35,59 @@ const SERVICE_NAME: &str = "service.name";
 /// The running export. Dropping it sends the remaining spans. A failure is a warning and never ends a session.
 pub(crate) struct Telemetry {
     provider: SdkTracerProvider,
+    open_spans: OpenSpans,
     failure: Arc<OnceCell<String>>,
 }
 
 impl Telemetry {
-    /// Starts the export if the settings or the environment name an endpoint.
+    /// Starts the export if the settings or the environment name an endpoint. A program with a subscriber of its own gets the spans
+    /// there.
     pub(crate) fn start(settings: &Settings) -> Option<Self> {
-        let url = match endpoint(settings, |name| env::var(name).ok()) {
-            Ok(found) => found?.value,
-            Err(origin) => {
-                warn(&format!("{origin} must be http(s)://host/path, without a user, a query or a fragment"));
+        let collector = match collector(settings, |name| env::var(name).ok()) {
+            Ok(found) => found?,
+            Err(error) => {
+                notice::warning(&format!("no traces are exported: {error}"));
                 return None;
             }
         };
-        Self::new(&url).map_err(|reason| warn(&reason)).ok()
+        if dispatcher::has_been_set() {
+            if !collector.is_of_environment {
+                notice::warning(
+                    "this program exports no traces, because its own tracing subscriber gets them; remove telemetry.endpoint",
+                );
+            }
+            return None;
+        }
+        Self::new(&collector).map_err(|reason| warn(&reason)).ok()
     }
 
-    fn new(url: &str) -> Result<Self, String> {
+    fn new(collector: &Collector) -> Result<Self, String> {
         let failure = Arc::new(OnceCell::new());
         // The client must not be created on a thread of a runtime.
-        let exporter = thread::scope(|scope| scope.spawn(|| Exporter::new(url, failure.clone())).join());
+        let exporter = thread::scope(|scope| scope.spawn(|| Exporter::new(collector, failure.clone())).join());
         let exporter =
             exporter.map_err(|_| "the HTTP client panicked".to_owned())?.map_err(|error| error.to_string())?;
         let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource()).build();
-        let telemetry = Self { provider, failure };
+        let telemetry = Self { provider, open_spans: OpenSpans::default(), failure };
         let is_exported =
             filter_fn(|span| span.is_span() && TARGETS.contains(&span.target())).with_max_level_hint(LevelFilter::INFO);
         let layer = tracing_opentelemetry::layer()
             .with_tracer(telemetry.provider.tracer(env!("CARGO_PKG_NAME")))
             .with_location(false)
+            .with_target(false)
             .with_tracked_inactivity(false)
             .with_threads(false);
-        tracing::subscriber::set_global_default(registry().with(is_exported).with(layer))
-            .map_err(|_| "this program has a tracing subscriber of its own".to_owned())?;
+        tracing::subscriber::set_global_default(
+            registry().with(is_exported).with(layer).with(telemetry.open_spans.clone()),
+        )
+        .map_err(|_| "this program has a tracing subscriber of its own".to_owned())?;
         Ok(telemetry)
     }
 }
 
 impl Drop for Telemetry {
     fn drop(&mut self) {
+        self.open_spans.end();
         let ended = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT);
         match self.failure.get() {
             Some(reason) => warn(reason),

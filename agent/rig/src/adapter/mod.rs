@@ -195,6 +195,10 @@ impl Model {
         }
     }
 
+    pub(crate) fn generation(&self) -> &GenerationOptions {
+        &self.generation
+    }
+
     /// Makes one attempt at a turn.
     pub(crate) async fn turn(
         &self,

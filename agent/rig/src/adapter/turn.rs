@@ -61,6 +61,7 @@ pub(super) fn turn(
     let mut turn = Turn::new(Message { role: Role::Assistant, parts }).with_stop(stop);
     turn.usage = usage;
     turn.model = model;
+    turn.response_id = response.response_id().map(str::to_owned);
     let faults = faults.into_iter().enumerate().filter_map(|(position, fault)| Some((position, fault?)));
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }

@@ -20,7 +20,7 @@ fn calls() -> [ToolContext; 3] {
     let scope = || crate::Scope::from(Arc::new(SharedCatalog::new()));
     let entered = |caller: ToolContext| {
         let time_limit = caller.deadline_for(&entry);
-        caller.enter(&entry, scope(), Vec::new(), time_limit, tracing::Span::none()).unwrap()
+        caller.enter(&entry, scope(), Vec::new(), time_limit, crate::context::ScopeSpan::default()).unwrap()
     };
     let outer = entered(ToolContext::new());
     let inner = || entered(outer.clone());

@@ -1,0 +1,122 @@
+//! Traces of programs with tools or a subscriber of their own. The test is its own program: with [`CHILD`] it has the commands of
+//! `toolcrib`.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that is its own harness")]
+
+#[path = "../it/collector.rs"]
+#[allow(dead_code, reason = "each program of tests uses a part of it")]
+mod collector;
+
+use std::env;
+use std::process::{Command, ExitCode, Output};
+use std::sync::Mutex;
+
+use collector::Collector;
+use tools::{ToolContext, tool};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+/// The variable that makes this program the child: `plain`, or `subscribed` with a subscriber of its own.
+const CHILD: &str = "TRACED_CHILD";
+
+static KEPT: Mutex<Vec<ToolContext>> = Mutex::new(Vec::new());
+
+/// Never yields.
+#[tool(name = "test.spin", pure, timeout = "20ms")]
+async fn spin() -> String {
+    loop {
+        std::thread::yield_now();
+    }
+}
+
+/// Keeps its context.
+#[tool(name = "test.keep", pure)]
+async fn keep(cx: &ToolContext) -> String {
+    KEPT.lock().unwrap().push(cx.clone());
+    "kept".to_owned()
+}
+
+fn main() -> ExitCode {
+    match env::var(CHILD).as_deref() {
+        Ok("subscribed") => {
+            tracing::subscriber::set_global_default(
+                tracing_subscriber::registry().with(tracing_subscriber::layer::Identity::new()),
+            )
+            .unwrap();
+            toolcrib::main()
+        }
+        Ok(_) => toolcrib::main(),
+        Err(_) => test(),
+    }
+}
+
+/// Runs the tests as the harness of Rust does: `--list` lists them, and a name chooses one.
+fn test() -> ExitCode {
+    let tests: [(&str, fn()); 2] = [
+        ("abandoned_calls_and_kept_contexts_leave_no_span_out", abandoned_calls_and_kept_contexts_leave_no_span_out),
+        (
+            "a_program_with_a_subscriber_is_warned_only_of_its_setting",
+            a_program_with_a_subscriber_is_warned_only_of_its_setting,
+        ),
+    ];
+    let arguments: Vec<_> = env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let chosen = arguments.iter().find(|argument| !argument.starts_with('-') && *argument != "terse");
+    if has("--ignored") {
+        return ExitCode::SUCCESS;
+    }
+    for (name, test) in tests.into_iter().filter(|(name, _)| chosen.is_none_or(|chosen| name.contains(chosen.as_str())))
+    {
+        println!("{name}: test");
+        if !has("--list") {
+            test();
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs this program as the child with these variables, in a folder of its own.
+fn child(kind: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(
+        home.path().join("turns.json"),
+        r#"[{"calls": [{"name": "test.keep"}, {"name": "test.spin"}]}, {"text": "done"}]"#,
+    )
+    .unwrap();
+    let mut command = Command::new(env::current_exe().unwrap());
+    command.args(arguments).current_dir(home.path()).env_clear().env("HOME", home.path()).env(CHILD, kind);
+    command.envs(variables.iter().copied()).output().unwrap()
+}
+
+fn abandoned_calls_and_kept_contexts_leave_no_span_out() {
+    let collector = Collector::new("200 OK");
+    let ended =
+        child("plain", &["run", "x", "--script", "turns.json"], &[("TOOLCRIB_TELEMETRY_ENDPOINT", &collector.url)]);
+    assert!(ended.status.success(), "{ended:?}");
+    let mut lines = collector.lines();
+    lines[2..4].sort();
+    let run = "invoke_agent toolcrib";
+    let expected = [
+        (run, "", ""),
+        ("chat", run, ""),
+        ("execute_tool test.keep", run, ""),
+        ("execute_tool test.spin", run, "timeout"),
+        ("chat", run, ""),
+    ];
+    let owned = |(name, parent, error): (&str, &str, &str)| (name.to_owned(), parent.to_owned(), error.to_owned());
+    assert_eq!(lines, expected.map(owned));
+    let spans = collector.spans();
+    assert!(
+        spans.iter().all(|span| span.end_time_unix_nano <= spans[0].end_time_unix_nano || span.name.contains("spin"))
+    );
+}
+
+fn a_program_with_a_subscriber_is_warned_only_of_its_setting() {
+    let collector = Collector::new("200 OK");
+    for (variable, warnings) in [("OTEL_EXPORTER_OTLP_ENDPOINT", 0), ("TOOLCRIB_TELEMETRY_ENDPOINT", 1)] {
+        let ended = child("subscribed", &["call", "test.keep"], &[(variable, &collector.url)]);
+        assert!(ended.status.success(), "{ended:?}");
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(stderr.matches("warning").count(), warnings, "{variable}: {stderr}");
+    }
+    assert_eq!(collector.heads().len(), 0);
+}
