@@ -59,15 +59,10 @@ impl Meter<'_> {
         };
         let turn = request.cancellation.run_until_cancelled(request_turn(provider, counted, self.cx)).await;
         let (received, lost) = (received.into_inner(), lost.into_inner());
-        let estimated = |prompts, reply| self.estimated(provider, request.messages, prompts, reply);
-        let usage = match &turn {
-            Some(Ok(turn)) => match turn.usage {
-                Some(usage) => usage + estimated(lost, 0),
-                None => estimated(lost + 1, prompt_bytes(from_ref(&turn.message))),
-            },
-            Some(Err(error)) => estimated(lost.max((received > 0 || is_interrupted(error)).into()), received),
-            None => estimated(lost + 1, received),
-        };
+        let mut usage = turn.as_ref().and_then(|turn| turn.as_ref().ok()?.usage).unwrap_or_default();
+        if self.budget.counts_tokens() && guarded::is_metered(provider) {
+            usage += self.estimated(request.messages, &turn, lost, received);
+        }
         let recorded = self.record(usage).await;
         turn.map(|turn| recorded.and(turn.map_err(DriverError::from)))
     }
@@ -80,10 +75,22 @@ impl Meter<'_> {
         self.budget.record(Spending::tokens(usage.total(), cost)).await.map_err(DriverError::Budget)
     }
 
-    /// Estimates the tokens of so many attempts at a request, and of the bytes of the last reply. Returns none if no budget counts tokens
-    /// or the provider uses none.
-    fn estimated(&self, provider: &dyn Provider, request: &[Message], attempts: u64, reply: u64) -> Usage {
-        if attempts == 0 || !self.budget.counts_tokens() || !guarded::is_metered(provider) {
+    /// Estimates the tokens that a request used and the service did not report: those of the attempts whose reply was lost, and of the
+    /// last one, of which this many bytes were received.
+    fn estimated(
+        &self,
+        request: &[Message],
+        turn: &Option<Result<Turn, ProviderError>>,
+        lost: u64,
+        received: u64,
+    ) -> Usage {
+        let (attempts, reply) = match turn {
+            Some(Ok(turn)) if turn.usage.is_some() => (lost, 0),
+            Some(Ok(turn)) => (lost + 1, prompt_bytes(from_ref(&turn.message))),
+            Some(Err(error)) => (lost.max((received > 0 || is_interrupted(error)).into()), received),
+            None => (lost + 1, received),
+        };
+        if attempts == 0 {
             return Usage::default();
         }
         let input_tokens = attempts.saturating_mul((self.definitions + prompt_bytes(request)) / BYTES_PER_TOKEN);
