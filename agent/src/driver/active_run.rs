@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tools::{ToolContext, ToolResult};
 
-use super::DriverError;
 use super::guarded_sink::GuardedSink;
+use super::{Driver, DriverError};
 use crate::run::PastResults;
-use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, SystemText, ToolSet};
+use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet};
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
@@ -16,15 +16,15 @@ pub(crate) struct ActiveRun {
     pub(crate) tools: ToolSet,
     pub(crate) system: SystemText,
     pub(crate) options: RunOptions,
-    pub(super) sink: Arc<GuardedSink>,
+    sink: Arc<GuardedSink>,
     /// The results that the calls of the present turn can read.
-    pub(super) results: RwLock<PastResults>,
+    results: RwLock<PastResults>,
     /// The number of sub-agents at work.
-    pub(super) sub_agents: AtomicUsize,
+    sub_agents: AtomicUsize,
     /// The end of the budget that a request of a call met.
-    pub(super) budget_end: Mutex<Option<BudgetError>>,
+    budget_end: Mutex<Option<BudgetError>>,
     /// True once the run's last event follows. Locked for reading while another event is sent.
-    pub(super) has_ended: RwLock<bool>,
+    has_ended: RwLock<bool>,
 }
 
 /// A sub-agent at work, until it is dropped. Sends the events of the sub-agent's run to the run that started it.
@@ -37,6 +37,21 @@ pub(crate) struct WorkingAgent {
 }
 
 impl ActiveRun {
+    /// Creates the run of a driver in a session.
+    pub(super) fn new(driver: &Driver, session: &Session, sink: Arc<GuardedSink>) -> Self {
+        Self {
+            provider: driver.provider.clone(),
+            tools: session.tools().clone(),
+            system: session.system().clone(),
+            options: driver.options.clone(),
+            sink,
+            results: RwLock::default(),
+            sub_agents: AtomicUsize::new(0),
+            budget_end: Mutex::default(),
+            has_ended: RwLock::new(false),
+        }
+    }
+
     /// Adds the run to the services of its calls.
     pub(super) fn enter(self: &Arc<Self>, cx: ToolContext) -> ToolContext {
         let mut services = cx.services().clone();

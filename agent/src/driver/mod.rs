@@ -20,8 +20,7 @@ mod turn;
 mod whole_turn;
 mod worker_gate;
 
-use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 
 use tokio::runtime::Handle;
 use tools::protocol::wire::Format;
@@ -254,17 +253,7 @@ impl Driver {
         check_timer(&budget)?;
 
         let format = self.wire();
-        let active = Arc::new(ActiveRun {
-            provider: self.provider.clone(),
-            tools: session.tools().clone(),
-            system: session.system().clone(),
-            options: self.options.clone(),
-            sink: sink.clone(),
-            results: RwLock::default(),
-            sub_agents: AtomicUsize::new(0),
-            budget_end: Mutex::default(),
-            has_ended: RwLock::new(false),
-        });
+        let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
         let cx = self.deferring(self.call_context(session, &budget, format), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &mut run, &sink);
