@@ -45,10 +45,11 @@ fn results(session: &Session) -> Vec<ToolResult> {
     parts.filter_map(result).collect()
 }
 
-/// Drives a run until the given number of outcomes is recorded, then drops it, as if the process had ended.
+/// Drives a run until the given number of outcomes and one more intent are recorded, then drops it, as if the process had ended.
 async fn broken_off(driver: &Driver, session: &mut Session, crib: &Crib, outcomes: usize) {
+    let recorded = |kind| crib.entries().iter().filter(|entry| entry.kind == kind).count();
     let ended = async {
-        while crib.entries().iter().filter(|entry| entry.kind == "outcome").count() < outcomes {
+        while recorded("outcome") < outcomes || recorded("intent") <= outcomes {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     };
