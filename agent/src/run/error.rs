@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// A turn was given, but the step is not [`Step::Ask`].
+    /// A turn was given, but the step is not [`Step::Ask`](crate::Step::Ask).
     #[error("the run does not expect a turn; call `step` for the next action")]
     UnexpectedTurn,
     /// The id matches no call of this turn.
