@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod client;
+mod error;
+mod limits;
+mod options;
+mod request;
+mod resolver;
+mod response;
+mod secret;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use bytes::Bytes;
+pub use client::HttpClient;
+pub use error::HttpError;
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+pub use limits::HttpLimits;
+pub use options::HttpOptions;
+pub use request::Request;
+pub use resolver::{Resolver, ResolverFuture};
+pub use response::Response;
+pub use secret::BoundSecret;
+pub use url::Url;

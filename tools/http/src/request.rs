@@ -1,0 +1,81 @@
+//! [`Request`]: a request of a tool.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use serde::Serialize;
+use url::Url;
+
+use crate::HttpError;
+
+/// A request of a tool.
+///
+/// ```
+/// use tools_http::{HeaderName, HeaderValue, Request};
+///
+/// let request = Request::get("https://example.org/feed")?
+///     .with_header(HeaderName::from_static("accept"), HeaderValue::from_static("application/rss+xml"))
+///     .with_max_body_bytes(100_000);
+/// # let _ = request;
+/// # Ok::<(), tools_http::HttpError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+    pub(crate) max_body_bytes: Option<usize>,
+}
+
+impl Request {
+    /// Creates a `GET` request.
+    ///
+    /// # Errors
+    /// As [`Request::new`].
+    pub fn get(url: &str) -> Result<Self, HttpError> {
+        Self::new(Method::GET, url)
+    }
+
+    /// Creates a request.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, not `http` or `https`, or has credentials.
+    pub fn new(method: Method, url: &str) -> Result<Self, HttpError> {
+        let refused = |reason: String| HttpError::Url { url: url.to_owned(), reason };
+        let url = Url::parse(url).map_err(|error| refused(error.to_string()))?;
+        Ok(Self { method, url, headers: HeaderMap::new(), body: None, max_body_bytes: None })
+    }
+
+    /// Sets a header. Headers are not sent to another host after a redirect.
+    #[must_use]
+    pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Sets the body.
+    #[must_use]
+    pub fn with_body(self, body: impl Into<Bytes>) -> Self {
+        Self { body: Some(body.into()), ..self }
+    }
+
+    /// Sets a body of JSON and its content type.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Json`] if the value cannot be serialised.
+    pub fn with_json(self, value: &impl Serialize) -> Result<Self, HttpError> {
+        let body = serde_json::to_vec(value).map_err(|error| HttpError::Json { reason: error.to_string() })?;
+        Ok(self.with_header(header::CONTENT_TYPE, HeaderValue::from_static("application/json")).with_body(body))
+    }
+
+    /// Lowers the maximum size of the response's body after decompression, in bytes.
+    #[must_use]
+    pub fn with_max_body_bytes(self, bytes: usize) -> Self {
+        Self { max_body_bytes: Some(bytes), ..self }
+    }
+
+    /// Returns the URL.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+}

@@ -1,0 +1,49 @@
+//! [`Response`]: a response to a tool.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode, header};
+use mime::Mime;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::HttpError;
+
+/// A response, whole and decompressed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Response {
+    /// The final URL, after redirects.
+    pub url: Url,
+    /// The URLs that redirected, in order. Empty without redirects.
+    pub redirects: Vec<Url>,
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Response {
+    /// Returns the media type without parameters, such as `text/html`. Returns `None` if there is no valid one.
+    pub fn media_type(&self) -> Option<String> {
+        self.mime().map(|mime| mime.essence_str().to_owned())
+    }
+
+    /// Returns the character set of the content type. Returns `None` if it names none.
+    pub fn charset(&self) -> Option<String> {
+        self.mime()?.get_param(mime::CHARSET).map(|charset| charset.as_str().to_owned())
+    }
+
+    /// Parses the body as JSON.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Json`] if the body is not JSON of this type.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
+        serde_json::from_slice(&self.body).map_err(|error| HttpError::Json { reason: error.to_string() })
+    }
+
+    fn mime(&self) -> Option<Mime> {
+        self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?.parse().ok()
+    }
+}

@@ -1,0 +1,5 @@
+//! A loopback server for tests.
+
+mod server;
+
+pub use server::{Received, TestServer};
