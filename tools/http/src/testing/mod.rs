@@ -1,5 +1,9 @@
-//! A loopback server for tests.
+//! A loopback server, a certificate authority and a resolver for tests.
 
+mod authority;
+mod resolver;
 mod server;
 
-pub use server::{Received, TestServer};
+pub use authority::TestAuthority;
+pub use resolver::TestResolver;
+pub use server::{Received, TestServer, TestStream};

@@ -1,17 +1,61 @@
 //! [`TestServer`]: a loopback HTTP server that answers with raw bytes.
 
+use std::future::Future;
 use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+
+use super::TestAuthority;
 
 /// A loopback HTTP/1.1 server. Each connection serves one request. Dropping the server stops it.
+///
+/// ```
+/// use tools::{Grant, ToolContext};
+/// use tools_http::testing::{TestAuthority, TestResolver, TestServer};
+/// use tools_http::{HttpClient, HttpOptions, Request};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let authority = TestAuthority::new();
+/// let server = TestServer::start_tls(&authority, &["example.org"], |_| TestServer::ok("text/plain", "hello")).await;
+/// let options = HttpOptions::new()
+///     .with_private_host("example.org")
+///     .with_root_certificate(authority.pem())
+///     .with_resolver(std::sync::Arc::new(TestResolver::new().with_name("example.org", server.address())));
+/// let cx = ToolContext::new().with_grant(Grant::parse(["net:read:example.org"])?);
+/// let client = HttpClient::from_options(options)?;
+/// let response = client.send(&cx, Request::get("https://example.org/a")?).await?;
+/// assert_eq!(&response.body[..], b"hello");
+/// assert_eq!(server.received()[0].path(), "/a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct TestServer {
     address: SocketAddr,
-    received: Arc<Mutex<Vec<Received>>>,
+    log: Arc<Log>,
     task: JoinHandle<()>,
+}
+
+/// A connection to a client, which a handler writes to.
+pub type TestStream = Box<dyn Stream>;
+
+/// A stream of bytes in both directions.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+type Handler = Arc<dyn Fn(Received, TestStream) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+#[derive(Default)]
+struct Log {
+    connections: AtomicUsize,
+    received: Mutex<Vec<Received>>,
 }
 
 /// A request as the server received it.
@@ -28,6 +72,12 @@ impl Received {
     pub fn path(&self) -> &str {
         self.head.split(' ').nth(1).unwrap_or_default()
     }
+
+    /// Returns the value of a header. Returns `None` if the request has none of this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let headers = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        headers.into_iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+    }
 }
 
 impl TestServer {
@@ -36,23 +86,68 @@ impl TestServer {
     /// # Panics
     /// Panics if no loopback port can be opened, or outside of a runtime.
     pub async fn start(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a loopback port can be opened");
+        Self::listen("127.0.0.1:0", None, answering(answer)).await
+    }
+
+    /// Starts a server that speaks TLS. Its certificate is for these names.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start), and if a name is invalid.
+    pub async fn start_tls(
+        authority: &TestAuthority,
+        names: &[&str],
+        answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
+    ) -> Self {
+        let acceptor = TlsAcceptor::from(authority.server_config(names));
+        Self::listen("127.0.0.1:0", Some(acceptor), answering(answer)).await
+    }
+
+    /// Starts a server whose handler writes to the connection, such as slowly or without end. The connection ends when the handler
+    /// drops the stream.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    pub async fn start_streaming<F>(handler: impl Fn(Received, TestStream) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        Self::listen("127.0.0.1:0", None, Arc::new(move |request, stream| Box::pin(handler(request, stream)))).await
+    }
+
+    /// Starts a server on another address than `127.0.0.1`, such as `[::1]:0`.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    pub async fn start_at(address: &str, answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::listen(address, None, answering(answer)).await
+    }
+
+    async fn listen(address: &str, acceptor: Option<TlsAcceptor>, handler: Handler) -> Self {
+        let listener = TcpListener::bind(address).await.expect("a loopback port can be opened");
         let address = listener.local_addr().expect("a listener has an address");
-        let received = Arc::new(Mutex::new(Vec::new()));
-        let (answer, seen) = (Arc::new(answer), received.clone());
+        let log = Arc::new(Log::default());
+        let shared = log.clone();
         let task = tokio::spawn(async move {
-            while let Ok((mut stream, _)) = listener.accept().await {
-                let (answer, seen) = (answer.clone(), seen.clone());
-                tokio::spawn(async move {
+            // Dropping the set ends the connections.
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                shared.connections.fetch_add(1, Ordering::SeqCst);
+                let (handler, log, acceptor) = (handler.clone(), shared.clone(), acceptor.clone());
+                connections.spawn(async move {
+                    let mut stream: TestStream = match acceptor {
+                        None => Box::new(stream),
+                        Some(acceptor) => match acceptor.accept(stream).await {
+                            Ok(stream) => Box::new(stream),
+                            Err(_) => return,
+                        },
+                    };
                     let Some(request) = read(&mut stream).await else { return };
-                    let bytes = answer(&request);
-                    seen.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-                    let _ = stream.write_all(&bytes).await;
-                    let _ = stream.shutdown().await;
+                    log.received.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+                    handler(request, stream).await;
                 });
             }
         });
-        Self { address, received, task }
+        Self { address, log, task }
     }
 
     /// Returns a response with status 200 and a content type.
@@ -60,6 +155,12 @@ impl TestServer {
         let body = body.as_ref();
         let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
+    }
+
+    /// Returns a response without a body, such as `302 Found` with the header `location: /`.
+    pub fn head(status: &str, headers: &[(&str, &str)]) -> Vec<u8> {
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\n\r\n").into_bytes()
     }
 
     /// Returns the address.
@@ -74,7 +175,12 @@ impl TestServer {
 
     /// Returns the requests so far.
     pub fn received(&self) -> Vec<Received> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.log.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the number of connections so far.
+    pub fn connections(&self) -> usize {
+        self.log.connections.load(Ordering::SeqCst)
     }
 }
 
@@ -84,23 +190,30 @@ impl Drop for TestServer {
     }
 }
 
-async fn read(stream: &mut tokio::net::TcpStream) -> Option<Received> {
+fn answering(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Handler {
+    Arc::new(move |request, mut stream| {
+        let bytes = answer(&request);
+        Box::pin(async move {
+            // The client may be gone, which its own test notices.
+            let _ = stream.write_all(&bytes).await;
+            let _ = stream.shutdown().await;
+        })
+    })
+}
+
+async fn read(stream: &mut TestStream) -> Option<Received> {
     let (mut bytes, mut piece) = (Vec::new(), [0; 8192]);
     loop {
         let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(&piece[..count]);
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let length = head
-            .lines()
-            .filter_map(|line| line.split_once(':'))
-            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        let length: usize = length.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(0);
-        let mut body = bytes[end + 4..].to_vec();
-        while body.len() < length {
+        let mut request = Received { head, body: bytes[end + 4..].to_vec() };
+        let length: usize = request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+        while request.body.len() < length {
             let count = stream.read(&mut piece).await.ok().filter(|count| *count > 0)?;
-            body.extend_from_slice(&piece[..count]);
+            request.body.extend_from_slice(&piece[..count]);
         }
-        return Some(Received { head, body });
+        return Some(request);
     }
 }

@@ -1,0 +1,55 @@
+//! [`TestAuthority`]: a certificate authority for tests.
+
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+
+/// A certificate authority for tests. Pass its certificate to
+/// [`HttpOptions::with_root_certificate`](crate::HttpOptions::with_root_certificate).
+pub struct TestAuthority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl TestAuthority {
+    /// Creates an authority.
+    ///
+    /// # Panics
+    /// Panics if no key can be made.
+    pub fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key can be made");
+        Self { issuer: CertifiedIssuer::self_signed(params, key).expect("an authority can sign its own certificate") }
+    }
+
+    /// Returns the certificate in PEM.
+    pub fn pem(&self) -> String {
+        self.issuer.pem()
+    }
+
+    /// Returns the settings of a server whose certificate is for these names.
+    pub(super) fn server_config(&self, names: &[&str]) -> Arc<ServerConfig> {
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        let key = KeyPair::generate().expect("a key can be made");
+        let params = CertificateParams::new(names).expect("the names are valid");
+        let certificate = params.signed_by(&key, &self.issuer).expect("an authority can sign certificates");
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("the provider supports the default versions")
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::try_from(key.serialize_der()).expect("the key is in PKCS 8"),
+            );
+        Arc::new(config.expect("the key fits the certificate"))
+    }
+}
+
+impl Default for TestAuthority {
+    fn default() -> Self {
+        Self::new()
+    }
+}
