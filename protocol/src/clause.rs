@@ -29,6 +29,10 @@ use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 /// A pattern of scheme `fs` is a path below the workspace root and is kept normalised. Only `.` and `**` (or `**/**`) cover the
 /// root itself; `*` covers its entries.
 ///
+/// A target of scheme `net` is a host, with its port if that is not the URL scheme's own. `net:read:localhost` does not cover
+/// `localhost:8080`; `net:read:localhost:8080` and `net:read:localhost:*` do. The brackets of an IPv6 address are escaped:
+/// `net:read:\[::1\]:8080`.
+///
 /// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text. Their [`Origins`] have no
 /// influence.
 ///
@@ -209,8 +213,19 @@ impl FromStr for Clause {
             let compiled = Pattern::compile(&pattern).map_err(invalid)?;
             return Ok(Self::assemble(scheme, access, &pattern, compiled));
         }
+        if scheme == Some("net") && is_address(pattern) {
+            let reason = "unescaped brackets are a class of characters; write an IPv6 address as `\\[::1\\]`";
+            return Err(invalid(reason.to_owned()));
+        }
         Ok(Self::assemble(scheme, access, pattern, Pattern::compile(pattern).map_err(invalid)?))
     }
+}
+
+/// Returns true if the pattern begins with an IPv6 address whose brackets are not escaped. As a class of characters it would match
+/// no host.
+fn is_address(pattern: &str) -> bool {
+    let class = pattern.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    class.is_some_and(|(members, _)| members.contains(':'))
 }
 
 impl fmt::Display for Clause {

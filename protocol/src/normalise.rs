@@ -15,6 +15,7 @@ use crate::InvalidTarget;
 ///
 /// assert_eq!(Normaliser::Path.apply("src/./../x//y")?, "x/y");
 /// assert_eq!(Normaliser::Host.apply("https://API.example.com:443/v1?q=1")?, "api.example.com");
+/// assert_eq!(Normaliser::Host.apply("http://localhost:8080/")?, "localhost:8080");
 /// assert!(Normaliser::Path.apply("../x").is_err());
 /// assert!(Normaliser::Host.apply("http://2130706433/").is_err());
 /// # Ok::<(), protocol::InvalidTarget>(())
@@ -27,8 +28,11 @@ pub enum Normaliser {
     /// Rejected: absolute paths, drive letters, paths that lead outside the root, backslashes and control characters. Symbolic
     /// links are left to the tool's own confinement.
     Path,
-    /// `host`: the host of an `http`, `https`, `ws` or `wss` URL, in lower case, without the port. An IPv6 address keeps
-    /// its brackets and gets its shortest form.
+    /// `host`: the host of an `http`, `https`, `ws` or `wss` URL, in lower case. An IPv6 address keeps its brackets and gets its
+    /// shortest form.
+    ///
+    /// A port other than the scheme's own (80 for `http` and `ws`, 443 for `https` and `wss`) follows the host:
+    /// `http://localhost:8080/` becomes `localhost:8080`. A clause for the host alone does not cover it.
     ///
     /// Rejected: user names, percent signs and non-ASCII characters before the path; backslashes and white space anywhere; IPv4
     /// addresses other than four plain decimal numbers; and other forms on which URL parsers disagree.
@@ -136,31 +140,33 @@ fn host(url: &str) -> Result<String, &'static str> {
         return Err("its host has non-ASCII characters or percent escapes; write an international name as `xn--…`");
     }
     let authority = authority.to_ascii_lowercase();
-    match authority.strip_prefix('[') {
+    let (host, port) = match authority.strip_prefix('[') {
         Some(bracketed) => {
             let (address, rest) = bracketed.split_once(']').ok_or("its `[` is not closed; write `[address]`")?;
-            port(rest)?;
-            ipv6(address)
+            (ipv6(address)?, port(rest)?)
         }
         None => {
             let end = authority.find(':').unwrap_or(authority.len());
-            port(&authority[end..])?;
-            domain(&authority[..end])
+            (domain(&authority[..end])?, port(&authority[end..])?)
         }
-    }
+    };
+    let own = if scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("ws") { 80 } else { 443 };
+    Ok(match port {
+        Some(port) if port != own => format!("{host}:{port}"),
+        _ => host,
+    })
 }
 
-/// Checks the text after the host, which may be empty or a colon and a port number.
-fn port(rest: &str) -> Result<(), &'static str> {
+/// Parses the text after the host, which may be empty or a colon and a port number.
+fn port(rest: &str) -> Result<Option<u16>, &'static str> {
     let Some(digits) = rest.strip_prefix(':') else {
-        return if rest.is_empty() { Ok(()) } else { Err("the host is followed by other text than a port; remove it") };
+        let other = "the host is followed by other text than a port; remove it";
+        return if rest.is_empty() { Ok(None) } else { Err(other) };
     };
     // `parse` alone would accept a `+`.
-    if digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u16>().is_ok() {
-        Ok(())
-    } else {
-        Err("its port is not a number from 0 to 65535; write a number or leave out the colon")
-    }
+    let port = digits.bytes().all(|b| b.is_ascii_digit()).then(|| digits.parse().ok()).flatten();
+    let invalid = "its port is not a number from 0 to 65535; write a number or leave out the colon";
+    port.map(Some).ok_or(invalid)
 }
 
 fn ipv6(address: &str) -> Result<String, &'static str> {
@@ -238,11 +244,30 @@ mod tests {
             ("http://a", "a"),
             ("HTTPS://Api.Open-Meteo.com/v1/forecast?x=@y#z", "api.open-meteo.com"),
             ("https://de.example.org/wiki/Zürich", "de.example.org"),
-            ("ws://127.0.0.1:8080/", "127.0.0.1"),
             ("http://[0:0:0:0:0:0:0:1]:80/", "[::1]"),
             ("http://xn--mnchen-3ya.example/", "xn--mnchen-3ya.example"),
             ("http://localhost/@user", "localhost"),
-            ("http://1.a-b_c:65535/", "1.a-b_c"),
+            ("http://1.a-b_c/", "1.a-b_c"),
+        ] {
+            assert_eq!(Normaliser::Host.apply(url).as_deref(), Ok(expected), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_port_is_kept_unless_it_is_the_own_one_of_the_scheme() {
+        for (url, expected) in [
+            ("http://a:80/", "a"),
+            ("WS://a:80", "a"),
+            ("https://a:443/", "a"),
+            ("wss://a:0443/", "a"),
+            ("http://a:443/", "a:443"),
+            ("ws://a:443/", "a:443"),
+            ("HTTPS://a:80/", "a:80"),
+            ("wss://a:80/", "a:80"),
+            ("http://127.0.0.1:08080/", "127.0.0.1:8080"),
+            ("https://[0:0::1]:8080/", "[::1]:8080"),
+            ("http://a:65535", "a:65535"),
+            ("http://a:0/", "a:0"),
         ] {
             assert_eq!(Normaliser::Host.apply(url).as_deref(), Ok(expected), "{url}");
         }

@@ -30,6 +30,45 @@ fn a_clause_tells_its_parts() {
 }
 
 #[test]
+fn a_clause_covers_a_port_only_if_it_says_so() {
+    for (clause, target, covered) in [
+        ("net:read:example.org", "net:read:example.org", true),
+        ("net:read:example.org", "net:read:example.org:8080", false),
+        ("net:read:*.org", "net:read:example.org:8080", false),
+        ("net:read:localhost:8080", "net:read:localhost:8080", true),
+        ("net:read:localhost:8080", "net:read:localhost", false),
+        ("net:read:localhost:*", "net:read:localhost:8080", true),
+        ("net:read:localhost:*", "net:read:localhost", false),
+        ("net:read:localhost:*", "net:read:localhost.example:8080", false),
+        (r"net:read:\[::1\]", "net:read:[::1]", true),
+        (r"net:read:\[::1\]", "net:read:[::1]:8080", false),
+        (r"net:read:\[::1\]:8080", "net:read:[::1]:8080", true),
+        (r"net:read:\[::1]:*", "net:read:[::1]:8080", true),
+        ("net:read:**", "net:read:[::1]:8080", true),
+    ] {
+        assert_eq!(covers(clause, target), covered, "{clause} {target}");
+    }
+}
+
+#[test]
+fn an_address_without_escapes_is_refused_because_no_host_matches_it() {
+    for clause in ["net:read:[::1]", "net:read:[::1]:8080", "net:*:[2001:db8::1]:*"] {
+        let refused = clause.parse::<Clause>();
+        assert!(
+            matches!(&refused, Err(InvalidClause::Pattern { reason, .. }) if reason.contains(r"\[::1\]")),
+            "{clause}"
+        );
+    }
+    for clause in ["net:read:[ab].example:8080", "git:read:[::1]", "*:read:[::1]", r"net:read:\[::1]:8080"] {
+        assert!(clause.parse::<Clause>().is_ok(), "{clause}");
+    }
+    let target: protocol::Target = "net:read:[::1]:8080".parse().unwrap();
+    let clause = target.to_clause();
+    assert_eq!(clause.as_str().parse().as_ref(), Ok(&clause));
+    assert!(clause.matches(&target));
+}
+
+#[test]
 fn clauses_are_equal_ordered_and_hashed_by_their_text() {
     let clause = |text: &str| text.parse::<Clause>().unwrap();
     let hash = |clause: &Clause| {

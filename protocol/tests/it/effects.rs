@@ -174,6 +174,16 @@ proptest! {
         ]
     ) {
         if let Ok(host) = Normaliser::Host.apply(&url) {
+            // A port follows the brackets of an IPv6 address or the only colon of another host.
+            let (host, port) = match host.rsplit_once(':') {
+                Some((host, port)) if !port.ends_with(']') => (host.to_owned(), Some(port.to_owned())),
+                _ => (host, None),
+            };
+            let authority = url.split("://").nth(1).unwrap().split('/').next().unwrap();
+            let typed = authority.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+            let is_tls = url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("wss:"));
+            let own = if is_tls { 443 } else { 80 };
+            prop_assert_eq!(port, typed.filter(|port| *port != own).map(|port| port.to_string()));
             let careless = careless_host(&url).to_ascii_lowercase();
             if let Some(address) = careless.strip_prefix('[') {
                 let address: Ipv6Addr = address.trim_end_matches(']').parse().unwrap();
@@ -186,7 +196,8 @@ proptest! {
                     prop_assert_eq!(host.parse::<Ipv4Addr>().unwrap().to_string(), &*host);
                 }
             }
-            prop_assert_eq!(Normaliser::Host.apply(&format!("https://{host}:1/")).unwrap(), host);
+            prop_assert_eq!(Normaliser::Host.apply(&format!("https://{host}:1/")).unwrap(), format!("{host}:1"));
+            prop_assert_eq!(Normaliser::Host.apply(&format!("wss://{host}:443/")).unwrap(), host);
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, Too
 ///
 /// # Errors
 /// - [`ToolErrorKind::PermissionDenied`] if there is no approver, or it abstains, and the grant does not cover a target.
-/// - [`ToolErrorKind::Unapproved`] if there is no approver, or it abstains, and the grant covers all targets (a rule or a sensitive
-///   path requires the approval), or if the answer was late.
+/// - [`ToolErrorKind::Unapproved`] if there is no approver, or it abstains, and the grant covers all targets (a rule, a sensitive
+///   path or an unnamed host requires the approval), or if the answer was late.
 /// - [`ToolErrorKind::Denied`] if the approver denied the call.
 /// - [`ToolErrorKind::Replaced`] if the tool was replaced before the answer.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ended during the wait.

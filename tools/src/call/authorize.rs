@@ -1,4 +1,4 @@
-//! Authorize: decides about the targets of a call by its grant, its policy and the sensitive paths.
+//! Authorize: decides about the targets of a call by its grant and its policy, the sensitive paths and the unnamed hosts.
 
 use protocol::Target;
 

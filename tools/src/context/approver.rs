@@ -30,8 +30,8 @@ pub struct Approval<'a> {
     pub tool: &'a ToolName,
     /// The arguments, validated, with [secrets masked](crate::Entry::masked).
     pub arguments: &'a Json,
-    /// The targets that need an approval: targets outside of the grant, targets that the policy asks about, and sensitive paths. Empty
-    /// if the policy asks about a call without targets.
+    /// The targets that need an approval: targets outside of the grant, targets that the policy asks about, sensitive paths, and
+    /// [unnamed hosts](crate::policy::Reason::UnnamedHost). Empty if the policy asks about a call without targets.
     pub targets: &'a [Target],
     /// The digest of the tool's definition. A tool that is replaced before the decision is not run.
     pub tool_digest: Digest,

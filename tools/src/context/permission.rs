@@ -12,7 +12,8 @@ use crate::{Approval, ToolErrorKind};
 impl ToolContext {
     /// Sets the policy: the rules that allow, ask about or deny granted calls.
     ///
-    /// Without a policy all granted calls run, even destroying ones, except on sensitive paths. Use [`Policy::by_effects`] to ask before
+    /// Without a policy all granted calls run, even destroying ones, except on sensitive paths and
+    /// [unnamed hosts](Reason::UnnamedHost). Use [`Policy::by_effects`] to ask before
     /// writes.
     ///
     /// Inside of a call this has no effect, so that a tool cannot choose its policy.
@@ -103,7 +104,9 @@ impl ToolContext {
             Some((target.clone(), path.clone()))
         };
         let sensitive = needed.iter().filter_map(sensitive).collect();
-        ToolErrorKind::Unapproved { needed, sensitive, waited }
+        let is_unnamed = |target: &&Target| self.ruling(tool, Some(target)).is_granted_but_unnamed();
+        let unnamed = needed.iter().filter(is_unnamed).cloned().collect();
+        ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited }
     }
 
     /// Returns true if the target, or a directory above it, was approved for the running call in spite of this reason to ask.

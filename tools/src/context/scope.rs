@@ -217,8 +217,8 @@ impl ToolContext {
     /// # Errors
     /// - [`ToolErrorKind::PermissionDenied`] if neither the grant nor an approval covers the target.
     /// - [`ToolErrorKind::Denied`] if a rule of the policy denies it.
-    /// - [`ToolErrorKind::Unapproved`] if the policy asks about it, or it is a [sensitive path](crate::policy::SensitivePaths), and
-    ///   neither it nor a directory above it was approved.
+    /// - [`ToolErrorKind::Unapproved`] if the policy asks about it, or it is a [sensitive path](crate::policy::SensitivePaths) or an
+    ///   [unnamed host](crate::policy::Reason::UnnamedHost), and neither it nor a directory above it was approved.
     /// - [`ToolErrorKind::ExecutionFailed`] if `scheme:value` is not a valid target.
     pub fn require(&self, access: Access, scheme: &str, value: &str) -> Result<(), ToolError> {
         let target =

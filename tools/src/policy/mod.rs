@@ -1,6 +1,7 @@
 //! [`Policy`]: rules that allow, ask about or deny calls within a grant.
 
 mod error;
+mod host;
 mod reason;
 mod rule;
 mod ruling;
@@ -25,6 +26,8 @@ pub use verdict::Verdict;
 /// 2. If no rule applies to a target, the default decides. [`by_effects`](Self::by_effects) allows reads and asks about writes and
 ///    destruction; [`new`](Self::new) allows everything that is granted.
 /// 3. The strictest verdict about a target is the verdict about the call.
+///
+/// A [sensitive path](SensitivePaths) and a host that is read are asked about until a clause or a rule [names](Reason::UnnamedHost) them.
 ///
 /// A policy is deserialized from the list of its rules; its default is then `by_effects`.
 ///
@@ -52,12 +55,14 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Creates a policy without rules that allows every granted call.
+    /// Creates a policy without rules that allows every granted call, except on [sensitive paths](SensitivePaths) and
+    /// [unnamed hosts](Reason::UnnamedHost).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates a policy without rules that allows reads, asks about writes and always asks about destruction.
+    /// Creates a policy without rules that allows reads, asks about writes and always asks about destruction. It asks about reads of
+    /// [unnamed hosts](Reason::UnnamedHost).
     pub fn by_effects() -> Self {
         Self { rules: Vec::new(), is_by_effects: true }
     }

@@ -25,6 +25,12 @@ pub enum Reason<'a> {
     Default(ApprovalDefault),
     /// Asks: the target is a sensitive path. It is a setting, or neither the grant nor a rule names it.
     Sensitive(&'a SensitivePath),
+    /// Asks: the call reads a host that neither the grant nor a rule names. A read carries data out by its URL.
+    ///
+    /// - A clause of scheme `net` names the hosts that it covers if it has no wildcard in the host: `net:read:example.org`,
+    ///   `net:*:localhost:*`. Every layer of the grant must have such a clause, so an intersection never names more than either side.
+    /// - An allowing rule names a host if its target does, or if it has a tool without wildcards and a target of scheme `net`.
+    UnnamedHost,
 }
 
 impl<'a> Reason<'a> {
@@ -42,6 +48,7 @@ impl<'a> Reason<'a> {
             Self::Ungranted => "ungranted",
             Self::Default(_) => "default",
             Self::Sensitive(_) => "sensitive",
+            Self::UnnamedHost => "unnamed_host",
         }
     }
 
@@ -50,7 +57,7 @@ impl<'a> Reason<'a> {
         match self {
             Self::Granted(_) | Self::Untouched => Verdict::Allow,
             Self::Rules(rules) => rules.iter().map(|rule| rule.verdict()).max().unwrap_or(Verdict::Allow),
-            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) => Verdict::Ask,
+            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) | Self::UnnamedHost => Verdict::Ask,
         }
     }
 }
@@ -72,6 +79,7 @@ impl fmt::Display for Reason<'_> {
             }
             Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
             Self::Sensitive(path) => write!(f, "the sensitive path `{}`: {}", path.pattern(), path.note()),
+            Self::UnnamedHost => f.write_str("no clause and no rule names the host without wildcards"),
         }
     }
 }
@@ -96,7 +104,7 @@ impl Serialize for Reason<'_> {
                 map.serialize_entry("sensitivity", &path.sensitivity())?;
                 map.serialize_entry("note", path.note())?;
             }
-            Self::Untouched | Self::Ungranted => {}
+            Self::Untouched | Self::Ungranted | Self::UnnamedHost => {}
         }
         map.end()
     }

@@ -137,6 +137,11 @@ impl Rule {
         self.target.as_ref()
     }
 
+    /// Returns true if the rule applies only to tools of one name.
+    pub(super) fn is_for_one_tool(&self) -> bool {
+        self.tool.as_ref().is_some_and(|names| !names.text.contains(['*', '?', '[', '{']))
+    }
+
     /// Returns the reason, or `None` if not set.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()

@@ -9,7 +9,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use super::reason::subject;
-use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict};
+use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict, host};
 
 /// The ruling about a call without targets and without a policy, as text.
 const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is about it";
@@ -108,7 +108,20 @@ impl<'a> Ruling<'a> {
             paths.needing_approval(self.grant, self.policy, target)
         };
         let sensitive = self.target.zip(self.paths).into_iter().flat_map(sensitive).map(Reason::Sensitive);
-        ungranted.into_iter().chain(rules).chain(default).chain(sensitive)
+        let unnamed = self.target.filter(|target| self.is_unnamed_host(target)).map(|_| Reason::UnnamedHost);
+        ungranted.into_iter().chain(rules).chain(default).chain(sensitive).chain(unnamed)
+    }
+
+    /// Returns true if the grant covers the target, and neither the grant nor a rule [names](Reason::UnnamedHost) its host.
+    pub fn is_granted_but_unnamed(&self) -> bool {
+        self.target.is_some_and(|target| self.is_unnamed_host(target) && self.grant.permits(target))
+    }
+
+    /// Returns true if the target is a host to read that neither the grant nor a rule names.
+    fn is_unnamed_host(self, target: &Target) -> bool {
+        host::is_read(target)
+            && !host::is_named_in(self.grant, target)
+            && !self.rules(Verdict::Allow).any(|rule| host::is_named_by(rule, target))
     }
 
     /// Returns the reasons of a target that is neither denied nor asked about.
@@ -119,7 +132,10 @@ impl<'a> Ruling<'a> {
         };
         let deciding = match self.default() {
             Some(_) => allowing,
-            // The rules decide nothing, except where they name a sensitive path that the grant does not name.
+            None if host::is_read(target) && !host::is_named_in(self.grant, target) => {
+                allowing.into_iter().filter(|rule| host::is_named_by(rule, target)).collect()
+            }
+            // The rules decide nothing, except where they name a host or a sensitive path that the grant does not name.
             None => paths.naming_rules(self.grant, &allowing, target),
         };
         let covering =

@@ -46,6 +46,9 @@ pub enum ToolErrorKind {
         needed: Vec<Target>,
         /// The targets that need an approval only because they are sensitive paths.
         sensitive: Vec<(Target, SensitivePath)>,
+        /// The granted targets that need an approval because neither the grant nor a rule [names](crate::policy::Reason::UnnamedHost)
+        /// their host.
+        unnamed: Vec<Target>,
         /// The time spent waiting for an answer, or `None` if there was no approver to ask.
         waited: Option<Duration>,
     },

@@ -53,8 +53,8 @@ impl fmt::Display for Message<'_> {
             ToolErrorKind::Denied { reason } => {
                 write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
             }
-            ToolErrorKind::Unapproved { needed, sensitive, waited } => {
-                f.write_str(&unapproved(&tool, needed, sensitive, *waited))
+            ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited } => {
+                f.write_str(&unapproved(&tool, needed, sensitive, unnamed, *waited))
             }
             ToolErrorKind::Replaced => write!(
                 f,
@@ -124,12 +124,13 @@ fn unapproved(
     tool: &str,
     needed: &[Target],
     sensitive: &[(Target, SensitivePath)],
+    unnamed: &[Target],
     waited: Option<Duration>,
 ) -> String {
     let targets = joined(needed);
     let action = if targets.is_empty() { "run".to_owned() } else { format!("access {targets}") };
     match waited {
-        None if !sensitive.is_empty() => {
+        None if !sensitive.is_empty() || !unnamed.is_empty() => {
             let description = |(target, path): &(Target, SensitivePath)| {
                 let way = match path.sensitivity() {
                     Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
@@ -137,9 +138,17 @@ fn unapproved(
                 };
                 format!("`{}` is {}; {way}", target.value(), path.describe(target.value()))
             };
-            let descriptions: Vec<_> = sensitive.iter().map(description).collect();
+            let host = |target: &Target| {
+                let clause = target.to_clause();
+                format!(
+                    "the grant does not name the host `{}`; ask for a grant that names it, such as {clause}",
+                    target.value()
+                )
+            };
+            let descriptions: Vec<_> = sensitive.iter().map(description).chain(unnamed.iter().map(host)).collect();
+            let named = if sensitive.is_empty() { "host" } else { "path" };
             format!(
-                "{tool} may {action} only with a person's approval: {}; or call the tool with that exact path while a person \
+                "{tool} may {action} only with a person's approval: {}; or call the tool with that exact {named} while a person \
                  is present",
                 descriptions.join("; ")
             )

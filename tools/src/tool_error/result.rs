@@ -18,11 +18,14 @@ impl ToolError {
             }
             ToolErrorKind::NotFound { near } => detail["near"] = json!(near),
             ToolErrorKind::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
-            ToolErrorKind::Unapproved { needed, sensitive, .. } => {
+            ToolErrorKind::Unapproved { needed, sensitive, unnamed, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
                     let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
                     detail["sensitive"] = sensitive.iter().map(entry).collect();
+                }
+                if !unnamed.is_empty() {
+                    detail["unnamed"] = json!(unnamed);
                 }
             }
             ToolErrorKind::Overloaded { retry_after: Some(wait) }

@@ -55,7 +55,13 @@ async fn by_effects_reads_run_and_writes_and_destroys_ask_although_they_are_gran
     for (tool, target) in [("write", "fs:write:a"), ("remove", "fs:destroy:a")] {
         let error = call(&catalog(), &cx, tool, "a").await.unwrap_err();
         let needed = vec![target.parse().unwrap()];
-        assert_eq!(error, ToolError::new(tool, ToolErrorKind::Unapproved { needed, sensitive: vec![], waited: None }));
+        assert_eq!(
+            error,
+            ToolError::new(
+                tool,
+                ToolErrorKind::Unapproved { needed, sensitive: vec![], unnamed: vec![], waited: None }
+            )
+        );
     }
 }
 
@@ -92,7 +98,10 @@ async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
     let error = catalog().execute(&cx, "add", json!({})).await.unwrap_err();
     assert_eq!(
         error,
-        ToolError::new("add", ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], waited: None })
+        ToolError::new(
+            "add",
+            ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], unnamed: vec![], waited: None }
+        )
     );
     let approver = Arc::new(Yes::default());
     catalog().execute(&cx.with_approver(approver.clone()), "add", json!({})).await.unwrap();
@@ -163,7 +172,10 @@ async fn an_answer_has_a_time_of_its_own() {
     let cx = ToolContext::new().with_approver(Arc::new(Never)).with_timeout(Duration::from_secs(1));
     let needed = || vec!["fs:write:a".parse().unwrap()];
     let unanswered = |waited| {
-        ToolError::new("write", ToolErrorKind::Unapproved { needed: needed(), sensitive: vec![], waited: Some(waited) })
+        ToolError::new(
+            "write",
+            ToolErrorKind::Unapproved { needed: needed(), sensitive: vec![], unnamed: vec![], waited: Some(waited) },
+        )
     };
     let start = tokio::time::Instant::now();
     let error = call(&catalog(), &cx, "write", "a").await.unwrap_err();

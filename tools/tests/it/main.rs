@@ -16,6 +16,7 @@ mod default_argument;
 mod fault;
 mod grant;
 mod handler;
+mod host;
 mod journal;
 mod layer;
 mod nested;

@@ -153,7 +153,10 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         ToolError::new(tool(), ToolErrorKind::InvalidArguments { violations: vec![] }),
         ToolError::new(tool(), ToolErrorKind::PermissionDenied { needed: vec![], granted: tools::Grant::none() }),
         ToolError::new(tool(), ToolErrorKind::Denied { reason: "no".into() }),
-        ToolError::new(tool(), ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], waited: None }),
+        ToolError::new(
+            tool(),
+            ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], unnamed: vec![], waited: None },
+        ),
         ToolError::new(tool(), ToolErrorKind::Replaced),
         ToolError::new(tool(), ToolErrorKind::Unavailable { reason: "no".into() }),
         ToolError::new(tool(), ToolErrorKind::Overloaded { retry_after: Some(std::time::Duration::from_millis(1500)) }),

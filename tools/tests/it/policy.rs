@@ -26,7 +26,9 @@ fn verdict(policy: &Policy, tool: &str, target: &str) -> Verdict {
 #[test]
 fn by_effects_reading_runs_and_all_else_asks() {
     let policy = Policy::by_effects();
-    assert_eq!(verdict(&policy, "t", "net:read:example.org"), Verdict::Allow);
+    for target in ["fs:read:a", "search:read:web"] {
+        assert_eq!(verdict(&policy, "t", target), Verdict::Allow, "{target}");
+    }
     for target in ["fs:write:a", "fs:destroy:a", "world:write:t", "world:read:t"] {
         assert_eq!(verdict(&policy, "t", target), Verdict::Ask, "{target}");
         assert_eq!(verdict(&Policy::new(), "t", target), Verdict::Allow, "{target}");

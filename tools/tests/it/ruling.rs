@@ -14,6 +14,8 @@ use crate::sample::{Yes, echo, granted, holding};
 static TOOL: LazyLock<ToolName> = LazyLock::new(|| ToolName::new("fs.tool").unwrap());
 
 const VALUES: [&str; 6] = ["a", "src/a", "src/b", ".git/config", "toolcrib.toml", "."];
+const HOSTS: [&str; 4] = ["a.org", "a.org:8080", "b.org", "[::1]:8080"];
+const HOST_PATTERNS: [&str; 6] = ["**", "a.org", "a.org:*", "*.org", "*.org:8080", r"\[::1\]:*"];
 const PATTERNS: [&str; 9] = ["**", "*", "a", "src/**", "src/*", "src/a", ".git/**", "**/.git/**", "toolcrib.toml"];
 
 /// A grant by its layers, a policy by its rules, and the targets of a call of `fs.tool`.
@@ -56,8 +58,13 @@ impl Case {
 }
 
 fn clause() -> impl Strategy<Value = Clause> {
-    (select(vec!["fs", "fs", "*"]), select(vec!["read", "write", "destroy", "*"]), select(PATTERNS.to_vec()))
-        .prop_map(|(scheme, access, pattern)| format!("{scheme}:{access}:{pattern}").parse().unwrap())
+    let access = || select(vec!["read", "write", "destroy", "*"]);
+    let clause =
+        |(scheme, access, pattern): (&str, &str, &str)| format!("{scheme}:{access}:{pattern}").parse().unwrap();
+    prop_oneof![
+        2 => (select(vec!["fs", "fs", "*"]), access(), select(PATTERNS.to_vec())).prop_map(clause),
+        1 => (select(vec!["net", "net", "*"]), access(), select(HOST_PATTERNS.to_vec())).prop_map(clause),
+    ]
 }
 
 /// Selects from rules that are compiled once.
@@ -69,7 +76,8 @@ fn rule() -> impl Strategy<Value = Rule> {
                 rules.extend(names.map(|names| Rule::new(verdict, Some(names), None).unwrap()));
                 for access in ["read", "write", "destroy", "*"] {
                     let clauses = PATTERNS.iter().map(|pattern| format!("fs:{access}:{pattern}").parse().unwrap());
-                    rules.extend(clauses.map(|clause| Rule::new(verdict, names, Some(clause)).unwrap()));
+                    let hosts = HOST_PATTERNS.iter().map(|pattern| format!("net:{access}:{pattern}").parse().unwrap());
+                    rules.extend(clauses.chain(hosts).map(|clause| Rule::new(verdict, names, Some(clause)).unwrap()));
                 }
             }
         }
@@ -79,8 +87,12 @@ fn rule() -> impl Strategy<Value = Rule> {
 }
 
 fn target() -> impl Strategy<Value = Target> {
-    (select(vec!["read", "write", "destroy"]), select(VALUES.to_vec()))
-        .prop_map(|(access, value)| format!("fs:{access}:{value}").parse().unwrap())
+    let path = (select(vec!["read", "write", "destroy"]), select(VALUES.to_vec()));
+    let host = (select(vec!["read", "read", "write"]), select(HOSTS.to_vec()));
+    prop_oneof![
+        2 => path.prop_map(|(access, value)| format!("fs:{access}:{value}").parse().unwrap()),
+        1 => host.prop_map(|(access, value)| format!("net:{access}:{value}").parse().unwrap()),
+    ]
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -140,6 +152,16 @@ fn check(case: &Case, cx: &ToolContext, at: usize, ruling: &Ruling<'_>, verdict:
                 with.policy.as_mut().unwrap().1.extend(allow);
                 changed(&with, &|now| !now.reasons().contains(reason));
             }
+            Reason::UnnamedHost => {
+                let mut with = case.clone();
+                with.layers.iter_mut().for_each(|layer| layer.extend(ruling.target.map(Target::to_clause)));
+                let is_left = |now: &Ruling<'_>| {
+                    let expected = |reason: &&Reason<'_>| !matches!(reason, Reason::UnnamedHost | Reason::Ungranted);
+                    let expected: Vec<_> = reasons.iter().filter(expected).cloned().collect();
+                    if expected.is_empty() { now.verdict() == Verdict::Allow } else { now.reasons() == expected }
+                };
+                changed(&with, &is_left);
+            }
             _ => {}
         }
     }
@@ -165,7 +187,7 @@ proptest! {
 fn touching(targets: &[Target]) -> Tool {
     let with = |access: &str| {
         let of_access = targets.iter().filter(|target| target.access().as_str() == access);
-        of_access.map(|target| format!("fs:{}", target.value())).collect::<Vec<_>>()
+        of_access.map(|target| format!("{}:{}", target.scheme(), target.value())).collect::<Vec<_>>()
     };
     let effects = match targets {
         [] => Effects::Pure,
