@@ -4,6 +4,8 @@
 pub extern crate tools_fs as fs;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
+#[cfg(feature = "web")]
+pub extern crate tools_web as web;
 
 use tools::{Catalog, RegisterError};
 
@@ -17,6 +19,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     fs::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
+    #[cfg(feature = "web")]
+    web::register(catalog)?;
     let _ = catalog;
     Ok(())
 }
