@@ -124,7 +124,7 @@ pub fn for_person(error: &ToolError) -> String {
             format!("{tool} needs {}, but the grant is {granted}", listed(needed))
         }
         ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
-        ToolErrorKind::Unapproved { waited, sensitive, .. } => {
+        ToolErrorKind::Unapproved { waited, sensitive, unnamed, .. } => {
             let reason = match waited {
                 None => "it needs approval, and there is no one to ask".to_owned(),
                 Some(waited) => format!("the approval request timed out after {waited:?}"),
@@ -132,7 +132,9 @@ pub fn for_person(error: &ToolError) -> String {
             let warning = |(target, path): &(Target, SensitivePath)| {
                 format!("; `{}` is {}", target.value(), path.describe(target.value()))
             };
-            format!("{tool} was not run: {reason}{}", sensitive.iter().map(warning).collect::<String>())
+            let host = |target: &Target| format!("; no grant names the host `{}`", target.value());
+            let warnings: String = sensitive.iter().map(warning).chain(unnamed.iter().map(host)).collect();
+            format!("{tool} was not run: {reason}{warnings}")
         }
         _ => error.to_string(),
     }
@@ -141,7 +143,11 @@ pub fn for_person(error: &ToolError) -> String {
 impl fmt::Display for Remedy<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Grant(targets) => write!(f, "to allow it, grant {}", listed(targets)),
+            Self::Grant(targets) => {
+                // As clauses, in which the brackets of an address or a file name are escaped.
+                let clauses: Vec<_> = targets.iter().map(|target| target.to_clause().to_string()).collect();
+                write!(f, "to allow it, grant {}", clauses.join(", "))
+            }
             Self::Approve(target) => write!(
                 f,
                 "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"

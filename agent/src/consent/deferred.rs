@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tools::{Approval, ApprovalFuture, Approver, Decision, Preview, ToolContext, ToolError};
 
-use super::{ApprovalRequest, DeferredRequests};
+use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests, Remembered};
 
 /// An [`Approver`] for programs that cannot wait for a person.
 ///
@@ -16,6 +16,8 @@ use super::{ApprovalRequest, DeferredRequests};
 /// - An answer fits only the call of the run that it was given for, with the same digests of tool and arguments. If the tool has changed
 ///   since, the run waits for another answer.
 /// - An answer is used up by the call. The last of two answers to a request holds.
+/// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) also holds for later calls
+///   of the tool on these hosts, until this value is dropped.
 /// - Sessions can share it: each run gets its own requests.
 /// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
 ///
@@ -31,6 +33,7 @@ use super::{ApprovalRequest, DeferredRequests};
 #[derive(Default)]
 pub struct DeferredConsent {
     answers: Mutex<Vec<(ApprovalRequest, Decision)>>,
+    hosts: Remembered,
     otherwise: Option<Arc<dyn Approver>>,
 }
 
@@ -77,7 +80,13 @@ impl DeferredConsent {
         let deferred =
             requests.and_then(|requests| Some((ApprovalRequest::from_approval(&approval, &requests.key)?, requests)));
         if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
+            if decision == Decision::Allow && (ApprovalQuestion { approval }).holds_for_hosts() {
+                self.hosts.add(&approval);
+            }
             return decision;
+        }
+        if self.hosts.covers(&approval) {
+            return Decision::Allow;
         }
         if let Some(approver) = &self.otherwise {
             return approver.approve(approval).await;

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde_json::Value;
 use tools::policy::{SensitivePath, Sensitivity};
-use tools::protocol::ApprovalDefault;
+use tools::protocol::{ApprovalDefault, Normaliser};
 use tools::{Approval, Target};
 
+use super::remembered::is_only_unnamed;
 use crate::visible::visible;
 
 /// A question to a person about one call.
@@ -29,6 +31,24 @@ impl ApprovalQuestion<'_> {
         })
     }
 
+    /// Returns true if an approval of any kind holds for the hosts in this session: the only reason to ask is that neither the grant nor a
+    /// rule [names](tools::policy::Reason::UnnamedHost) them. The question says so.
+    pub fn holds_for_hosts(&self) -> bool {
+        self.approval.rulings().all(|ruling| is_only_unnamed(&ruling))
+    }
+
+    /// Returns the arguments that are URLs of the hosts to approve. A URL carries data out, so show each whole, also if the other
+    /// arguments are cut. They are untrusted.
+    pub fn urls(&self) -> Vec<&str> {
+        let mut urls = Vec::new();
+        push_texts(self.approval.arguments.value(), &mut urls);
+        urls.retain(|url| {
+            let host = Normaliser::Host.apply(url);
+            host.is_ok_and(|host| self.approval.targets.iter().any(|it| it.scheme() == "net" && it.value() == host))
+        });
+        urls
+    }
+
     /// Returns the name of the tool, and of the sub-agent that calls it, with invisible characters escaped: `fs.write of the sub-agent
     /// tests`.
     pub fn caller(&self) -> String {
@@ -40,18 +60,34 @@ impl ApprovalQuestion<'_> {
     }
 
     /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, the kind of a sensitive
-    /// file, and a target outside of the grant. Empty if there are none.
+    /// file, an unnamed host, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
         let scope = if target.scheme() == "world" { " (it may touch anything)" } else { "" };
         let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
         let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
-        format!("{scope}{}{granted}", visible(&sensitive.unwrap_or_default()))
+        let mut rulings = self.approval.rulings().filter(|ruling| ruling.target == Some(target));
+        let unnamed = match rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
+            true if self.holds_for_hosts() => " (no grant names this host; an approval holds for it in this session)",
+            true => " (no grant names this host)",
+            false => "",
+        };
+        format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
     }
 
     /// Returns a target with its remarks, if it has any.
     pub(super) fn remarked(&self, target: &Target) -> Option<String> {
         let remarks = self.remarks(target);
         (!remarks.is_empty()).then(|| format!("{}{remarks}", visible(&target.to_string())))
+    }
+}
+
+/// Appends each text of a JSON value.
+fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| push_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|field| push_texts(field, texts)),
+        _ => {}
     }
 }
 

@@ -1,13 +1,11 @@
 //! [`SessionConsent`]: an approver that asks a person and remembers approvals for the session.
 
-use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex as SyncMutex, MutexGuard, PoisonError};
 
 use tokio::sync::Mutex;
-use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Target};
+use tools::{Approval, ApprovalFuture, Approver, Decision};
 
-use super::{ApprovalAnswer, ApprovalQuestion, Asker};
+use super::{ApprovalAnswer, ApprovalQuestion, Asker, Remembered};
 
 /// An [`Approver`] that asks a person through an [`Asker`].
 ///
@@ -18,6 +16,8 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
+/// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) always holds for the
+///   session, for this tool and these hosts. Another tool asks again, because it sends other data.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -43,58 +43,34 @@ pub struct SessionConsent<A> {
     asker: A,
     /// Held while a question is open.
     queue: Mutex<()>,
-    allowed: SyncMutex<HashSet<ConsentKey>>,
-}
-
-/// A remembered approval: of one tool definition, on one target (`None` for a call without targets).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct ConsentKey {
-    session: Option<String>,
-    principal: Option<String>,
-    domain: String,
-    depth: u32,
-    /// The path of the sub-agent that makes the call, or `None` for the session itself.
-    agent: Option<String>,
-    tool_digest: Digest,
-    target: Option<Target>,
-    /// True if the grant covers the target, or if there is none. The question shows it.
-    is_granted: bool,
+    allowed: Remembered,
 }
 
 impl<A: Asker> SessionConsent<A> {
     /// Creates an approver without remembered approvals.
     pub fn new(asker: A) -> Self {
-        Self { asker, queue: Mutex::default(), allowed: SyncMutex::default() }
+        Self { asker, queue: Mutex::default(), allowed: Remembered::default() }
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
-        let keys = keys(&approval);
-        if self.is_allowed(&keys) {
+        if self.allowed.covers(&approval) {
             return Decision::Allow;
         }
         let _turn = self.queue.lock().await;
         // An earlier question of the queue may have answered this one.
-        if self.is_allowed(&keys) {
+        if self.allowed.covers(&approval) {
             return Decision::Allow;
         }
         let question = ApprovalQuestion { approval };
-        match self.asker.ask(question).await {
-            ApprovalAnswer::Session if question.may_last() => {
-                self.allowed().extend(keys);
-                Decision::Allow
-            }
-            ApprovalAnswer::Once | ApprovalAnswer::Session => Decision::Allow,
-            ApprovalAnswer::No { reason } => Decision::Deny { reason },
+        let is_lasting = match self.asker.ask(question).await {
+            ApprovalAnswer::Session => question.may_last(),
+            ApprovalAnswer::Once => question.holds_for_hosts(),
+            ApprovalAnswer::No { reason } => return Decision::Deny { reason },
+        };
+        if is_lasting {
+            self.allowed.add(&approval);
         }
-    }
-
-    fn is_allowed(&self, keys: &[ConsentKey]) -> bool {
-        let allowed = self.allowed();
-        keys.iter().all(|key| allowed.contains(key))
-    }
-
-    fn allowed(&self) -> MutexGuard<'_, HashSet<ConsentKey>> {
-        self.allowed.lock().unwrap_or_else(PoisonError::into_inner)
+        Decision::Allow
     }
 }
 
@@ -107,24 +83,5 @@ impl<A: Asker> Approver for SessionConsent<A> {
 impl<A: fmt::Debug> fmt::Debug for SessionConsent<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionConsent").field("asker", &self.asker).finish_non_exhaustive()
-    }
-}
-
-/// Returns the approvals that a call needs, at least one.
-fn keys(approval: &Approval<'_>) -> Vec<ConsentKey> {
-    let cx = approval.cx;
-    let key = |target: Option<&Target>| ConsentKey {
-        session: cx.session().map(str::to_owned),
-        principal: cx.principal().map(str::to_owned),
-        domain: target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
-        depth: cx.depth(),
-        agent: cx.agent().map(str::to_owned),
-        tool_digest: approval.tool_digest,
-        target: target.cloned(),
-        is_granted: target.is_none_or(|target| cx.grant().permits(target)),
-    };
-    match approval.targets {
-        [] => vec![key(None)],
-        targets => targets.iter().map(|target| key(Some(target))).collect(),
     }
 }

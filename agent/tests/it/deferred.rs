@@ -149,6 +149,35 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
     assert_eq!(post.sent(), [arguments], "the answer fits its own call");
 }
 
+#[tokio::test]
+async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
+    let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"], "open_world": true})).unwrap();
+    let tool = Tool::new("fetch", "Reads.", schema).unwrap().with_effects(effects);
+    catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
+    let cx = DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
+    let mut session = Session::new(catalog.list(), Selection::new(), cx);
+    let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
+    let urls = ["https://a.org/?q=1", "https://a.org/?q=2", "https://b.org/", "https://b.org/"];
+    let driver = scripted(urls.map(fetch).into_iter().chain([Turn::answer("done")]).collect::<Vec<_>>());
+
+    let first = request(&driver.run(&mut session, "go").await.unwrap());
+    assert_eq!(first.arguments, json!({"url": urls[0]}));
+    assert!(first.remarks[0].starts_with("net:read:a.org (no grant names this host"), "{:?}", first.remarks);
+    consent(&session).allow(first);
+    let run = waiting(&session);
+    // The second URL has the same host. The third has another one, which is denied, and asked about again.
+    let third = request(&driver.resume(&mut session, run).await.unwrap());
+    assert_eq!(third.arguments, json!({"url": urls[2]}));
+    consent(&session).deny(third, "not there");
+    let run = waiting(&session);
+    let fourth = request(&driver.resume(&mut session, run).await.unwrap());
+    assert_eq!(fourth.arguments, json!({"url": urls[3]}));
+    let outcomes: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(outcomes[..3], [false, false, true]);
+}
+
 /// Writes a file, and shows it before if there is one.
 struct Write;
 

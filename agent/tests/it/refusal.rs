@@ -74,6 +74,25 @@ async fn without_a_rule_an_unapproved_call_can_be_granted() {
 }
 
 #[tokio::test]
+async fn an_unnamed_host_can_be_granted_by_its_name() {
+    let mut catalog = Catalog::new();
+    let parameters = json!({"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]});
+    let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"]})).unwrap();
+    let tool = Tool::new("fetch", "Reads a page.", parameters).unwrap().with_effects(effects);
+    catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
+    let cx = granted(&["net:read:**"]);
+    let error = catalog.execute(&cx, "fetch", json!({"url": "http://[::1]:8080/"})).await.unwrap_err();
+    assert!(for_person(&error).contains("names the host `[::1]:8080`"), "{}", for_person(&error));
+    let target = targets(&["net:read:[::1]:8080"]);
+    let remedies = remedies(&[Refusal::from_error(&error, &target).unwrap()], []);
+    assert_eq!(remedies, [Remedy::Grant(target)]);
+    let text = remedies[0].to_string();
+    let clause = text.rsplit(' ').next().unwrap();
+    let named = granted(&["net:read:**", clause]);
+    catalog.execute(&named, "fetch", json!({"url": "http://[::1]:8080/"})).await.unwrap();
+}
+
+#[tokio::test]
 async fn no_grant_allows_a_control_file() {
     let cx = WorkspaceDomain::new("here").with_control_files(["rules"]).enter(granted(&["fs:write:**"]));
     let (error, refusal) = refused(&cx, "rules").await;

@@ -61,6 +61,7 @@ async fn ask(
         tool_digest: entry.digest(),
         arguments_digest: Digest::hash_json(&masked),
         cx,
+        names: entry.tool().into(),
         unmasked: arguments.json(),
         preview: &preview,
     };

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use protocol::{Digest, Json, Target, ToolName};
+use protocol::{Digest, Json, Target, ToolName, ToolNames};
 
-use crate::policy::SensitivePath;
+use crate::policy::{Ruling, SensitivePath};
 use crate::preview::PreviewSource;
 use crate::{Preview, ToolContext, ToolError};
 
@@ -40,6 +40,8 @@ pub struct Approval<'a> {
     pub arguments_digest: Digest,
     /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
+    /// The names of the tool.
+    pub(crate) names: ToolNames<'a>,
     /// The arguments, with secrets.
     pub(crate) unmasked: &'a Json,
     pub(crate) preview: &'a dyn PreviewSource,
@@ -75,6 +77,11 @@ impl<'a> Approval<'a> {
     /// Returns the sensitive path that a target matches, to be shown with the question. Returns `None` if the target is not sensitive.
     pub fn sensitive(&self, target: &Target) -> Option<&'a SensitivePath> {
         self.cx.sensitive_paths().find_target(target)
+    }
+
+    /// Returns the rulings about the [targets](Self::targets), whose reasons say why the call needs an approval.
+    pub fn rulings(&self) -> impl Iterator<Item = Ruling<'a>> {
+        self.cx.rulings(self.names, self.targets)
     }
 }
 

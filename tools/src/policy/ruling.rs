@@ -73,9 +73,13 @@ impl<'a> Ruling<'a> {
         }
     }
 
-    /// Returns the [reasons](Self::reasons) for text: a settings file is described once, however many patterns match it.
+    /// Returns the [reasons](Self::reasons) for text: a settings file is described once, however many patterns match it, and an
+    /// ungranted host is not also unnamed.
     pub fn shown_reasons(&self) -> Vec<Reason<'a>> {
         let mut reasons = self.reasons();
+        if reasons.contains(&Reason::Ungranted) {
+            reasons.retain(|reason| *reason != Reason::UnnamedHost);
+        }
         let mut is_described = false;
         reasons.retain(|reason| match (reason, self.target) {
             (Reason::Sensitive(path), Some(target))

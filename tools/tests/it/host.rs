@@ -109,6 +109,7 @@ fn a_ruling_names_the_rules_that_name_the_host_and_says_that_none_does() {
     let ungranted = granted(&[]);
     let ruling = ungranted.rulings(&tool, &targets[..1]).next().unwrap();
     assert_eq!(ruling.reasons(), [Reason::Ungranted, Reason::UnnamedHost]);
+    assert_eq!(ruling.shown_reasons(), [Reason::Ungranted]);
     assert!(!ruling.is_granted_but_unnamed());
 }
 

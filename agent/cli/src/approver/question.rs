@@ -66,6 +66,11 @@ pub(super) fn question(
     let mut asked = Excerpt { text, is_cut: false };
     let most = if is_whole { usize::MAX } else { shown };
     asked.push(Excerpt::from_line(&visible(&arguments), most, Style::new(), width));
+    // A URL carries data out by any of its characters, so an excerpt does not suffice.
+    for url in question.urls().into_iter().filter(|_| asked.is_cut) {
+        asked.text += "the whole URL:\n";
+        asked.text += &quoted(&visible(url), ALERT, width);
+    }
     match preview {
         Some(Ok(preview)) => {
             asked.text += "preview:\n";
@@ -87,14 +92,74 @@ pub(super) fn choices(question: &ApprovalQuestion<'_>, is_cut: bool) -> String {
     let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
     let call =
         fit::cut(&format!("{}{}", question.caller(), visible(&targets)), width().saturating_sub(allow.len() + 2));
-    let session = if question.may_last() { ", [s] for this session" } else { "" };
+    let yes = match (question.holds_for_hosts(), question.may_last()) {
+        (true, _) => "[y] this host for this session",
+        (false, true) => "[y] once, [s] for this session",
+        (false, false) => "[y] once",
+    };
     let view = if is_cut { ", [v] view all" } else { "" };
-    format!("{} {call}\n  [y] once{session}{view}, [n] no: ", styled(STRONG, allow))
+    format!("{} {call}\n  {yes}{view}, [n] no: ", styled(STRONG, allow))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, Asker, SessionConsent};
+    use serde_json::{Value, json};
+    use tools::{Catalog, Effects, Grant, Tool, ToolContext};
+
     use super::*;
+
+    /// Denies, and keeps the question and its choices as plain text without marks.
+    struct Shown(Arc<Mutex<String>>);
+
+    impl Asker for Shown {
+        fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
+            let excerpt = question(&asked, None, false);
+            let text = excerpt.text + &choices(&asked, excerpt.is_cut);
+            *self.0.lock().unwrap() = anstream::adapter::strip_str(&text).to_string().replace("\n  | ", "");
+            Box::pin(async { ApprovalAnswer::No { reason: String::new() } })
+        }
+    }
+
+    /// Returns the question about a call that reads a host.
+    fn shown(grant: &str, arguments: Value) -> String {
+        let mut catalog = Catalog::new();
+        let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"]})).unwrap();
+        let parameters = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
+        let tool = Tool::new("fetch", "Reads a page.", parameters).unwrap().with_effects(effects);
+        catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
+        let text = Arc::default();
+        let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+        let cx = cx.with_approver(Arc::new(SessionConsent::new(Shown(Arc::clone(&text)))));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(catalog.execute(&cx, "fetch", arguments)).unwrap_err();
+        let text = text.lock().unwrap();
+        text.clone()
+    }
+
+    #[test]
+    fn the_whole_url_is_shown_when_other_arguments_are_cut() {
+        let url = format!("https://a.example/?q={}\u{202e}end", "x".repeat(8000));
+        let text = shown("net:read:**", json!({"about": "y".repeat(5000), "url": url}));
+        let whole = url.replace('\u{202e}', r"\u{202e}");
+        assert!(text.contains(&whole) && text.contains("[v] view all") && !text.contains('\u{202e}'), "{text}");
+        assert!(!text.contains(&"y".repeat(2001)), "{text}");
+        // An uncut question has it among the arguments.
+        let short = shown("net:read:**", json!({"url": "https://a.example/?q=1"}));
+        assert_eq!(short.matches("?q=1").count(), 1, "{short}");
+    }
+
+    #[test]
+    fn the_choices_say_how_long_a_yes_holds() {
+        let arguments = json!({"url": "https://a.example/"});
+        let unnamed = shown("net:read:**", arguments.clone());
+        assert!(unnamed.contains("net:read:a.example (no grant names this host"), "{unnamed}");
+        assert!(unnamed.contains("[y] this host for this session, [n]"), "{unnamed}");
+        let ungranted = shown("fs:read:**", arguments);
+        assert!(ungranted.contains("[y] once, [s] for this session, [n]"), "{ungranted}");
+    }
 
     #[test]
     fn only_a_clear_yes_is_one() {

@@ -122,10 +122,34 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
         Reason::Rules(rules) => {
             rules.iter().map(|rule| line("decided by the rule", rule.origins().located(rule))).collect()
         }
-        Reason::Ungranted => {
+        Reason::Ungranted | Reason::UnnamedHost => {
             let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]
         }
         reason => vec![visible(&reason.to_string()).into_owned()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tools::{Grant, ToolContext, ToolName};
+
+    use super::*;
+
+    #[test]
+    fn an_unnamed_host_is_explained_with_the_flag_that_names_it() {
+        let name = ToolName::new("fetch").unwrap();
+        let page = |grant: &str| {
+            let cx = ToolContext::new().with_grant(Grant::parse([grant]).unwrap());
+            let targets = ["net:read:[::1]:8080".parse().unwrap()];
+            let rulings: Vec<_> = cx.rulings(&name, &targets).collect();
+            anstream::adapter::strip_str(&page("fetch", &rulings, 200)).to_string()
+        };
+        let flag = r"; --grant 'net:read:\[::1\]:8080' would";
+        let unnamed = page("net:read:**");
+        assert!(unnamed.contains(&format!("names the host without wildcards{flag}")), "{unnamed}");
+        let ungranted = page("fs:read:**");
+        assert_eq!((ungranted.matches(flag).count(), ungranted.contains("wildcards")), (1, false), "{ungranted}");
+        assert!(page(r"net:read:\[::1\]:8080").contains("is allowed"));
     }
 }

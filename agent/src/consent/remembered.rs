@@ -1,0 +1,67 @@
+//! [`Remembered`]: the approvals that hold for a session.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tools::policy::{Reason, Ruling};
+use tools::{Approval, Digest, Target};
+
+/// Approvals that hold for later calls of a tool on the same targets.
+#[derive(Default)]
+pub(super) struct Remembered(Mutex<HashSet<ConsentKey>>);
+
+/// A remembered approval: of one tool definition, on one target (`None` for a call without targets).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ConsentKey {
+    session: Option<String>,
+    principal: Option<String>,
+    domain: String,
+    depth: u32,
+    /// The path of the sub-agent that makes the call, or `None` for the session itself.
+    agent: Option<String>,
+    tool_digest: Digest,
+    target: Option<Target>,
+    /// True if the grant covers the target, or if there is none. The question shows it.
+    is_granted: bool,
+    /// True if the call asks about the target only because no grant names its host.
+    is_only_unnamed: bool,
+}
+
+impl Remembered {
+    /// Returns true if earlier approvals cover each target of the call.
+    pub(super) fn covers(&self, approval: &Approval<'_>) -> bool {
+        let allowed = self.locked();
+        keys(approval).iter().all(|key| allowed.contains(key))
+    }
+
+    /// Remembers the approval of a call.
+    pub(super) fn add(&self, approval: &Approval<'_>) {
+        self.locked().extend(keys(approval));
+    }
+
+    fn locked(&self) -> MutexGuard<'_, HashSet<ConsentKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns true if the only reason to ask is that neither the grant nor a rule names the host.
+pub(super) fn is_only_unnamed(ruling: &Ruling<'_>) -> bool {
+    ruling.reasons() == [Reason::UnnamedHost]
+}
+
+/// Returns the approvals that a call needs, at least one.
+fn keys(approval: &Approval<'_>) -> Vec<ConsentKey> {
+    let cx = approval.cx;
+    let key = |ruling: Ruling<'_>| ConsentKey {
+        session: cx.session().map(str::to_owned),
+        principal: cx.principal().map(str::to_owned),
+        domain: ruling.target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
+        depth: cx.depth(),
+        agent: cx.agent().map(str::to_owned),
+        tool_digest: approval.tool_digest,
+        target: ruling.target.cloned(),
+        is_granted: ruling.target.is_none_or(|target| cx.grant().permits(target)),
+        is_only_unnamed: is_only_unnamed(&ruling),
+    };
+    approval.rulings().map(key).collect()
+}
