@@ -1,17 +1,19 @@
 //! [`HttpClient`]: the service that makes requests for tools.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
-use bytes::BytesMut;
-use http::{Method, StatusCode, header};
-use tools::{Access, ToolContext};
-use url::Url;
+use http::{Method, StatusCode};
+use tokio::time::{Instant, timeout_at};
+use tools::ToolContext;
 
-use crate::address::AddressFilter;
-use crate::resolver::{FilteredResolver, SystemResolver};
-use crate::{HttpError, HttpOptions, Request, Response};
+use crate::answer::Answer;
+use crate::cache::{Cache, CacheRequest, Found};
+use crate::exchange::Exchange;
+use crate::hop::Hop;
+use crate::{HttpError, HttpOptions, Request, Response, headers, redirect};
 
-/// The service that makes requests for tools. Cloning is cheap.
+/// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
 /// ```
 /// use tools::ToolContext;
@@ -22,14 +24,8 @@ use crate::{HttpError, HttpOptions, Request, Response};
 /// ```
 #[derive(Clone, Debug)]
 pub struct HttpClient {
-    shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    client: reqwest::Client,
-    filter: Arc<AddressFilter>,
-    options: HttpOptions,
+    exchange: Arc<Exchange>,
+    cache: Arc<Cache>,
 }
 
 impl HttpClient {
@@ -41,76 +37,113 @@ impl HttpClient {
     /// Creates a client.
     ///
     /// # Errors
-    /// Returns [`HttpError::Option`] if an option is invalid.
+    /// Returns [`HttpError::Option`] or [`HttpError::Secret`] if an option is invalid.
     pub fn from_options(options: HttpOptions) -> Result<Self, HttpError> {
-        let filter = Arc::new(AddressFilter { private_hosts: options.private_hosts.clone() });
-        let inner = options.resolver.clone().unwrap_or_else(|| Arc::new(SystemResolver));
-        let mut builder = reqwest::Client::builder()
-            .user_agent(
-                options.user_agent.clone().unwrap_or_else(|| concat!("toolcrib/", env!("CARGO_PKG_VERSION")).into()),
-            )
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .dns_resolver(Arc::new(FilteredResolver { inner, filter: filter.clone() }));
-        for pem in &options.root_certificates {
-            let certificate = reqwest::Certificate::from_pem(pem)
-                .map_err(|error| HttpError::Option { option: "root_certificates", reason: error.to_string() })?;
-            builder = builder.add_root_certificate(certificate);
-        }
-        let client =
-            builder.build().map_err(|error| HttpError::Option { option: "proxy", reason: error.to_string() })?;
-        Ok(Self { shared: Arc::new(Shared { client, filter, options }) })
+        let cache = Arc::new(Cache::new(&options.limits));
+        Ok(Self { exchange: Arc::new(Exchange::new(options)?), cache })
     }
 
     /// Creates a client with the same connections and limits, and a cache of its own.
     #[must_use]
     pub fn new_session(&self) -> Self {
-        self.clone()
+        Self { exchange: self.exchange.clone(), cache: Arc::new(Cache::new(&self.exchange.limits)) }
     }
 
-    /// Sends a request, follows redirects and reads the response.
+    /// Sends a request, follows redirects and reads the response. The context's cancellation and deadline end it.
+    ///
+    /// - Each URL is checked: its target against the grant (`net:read:host` for `GET` and `HEAD`, `net:write:host` for other methods),
+    ///   and its address.
+    /// - Secrets are added to requests to their origins. In the response and in errors, each secret is replaced by `[secret:NAME]`,
+    ///   plain and in common encodings. This catches a server that echoes the request; a server that wants to reveal its own secret can
+    ///   still disguise it.
+    /// - A `GET` without secrets is answered from the session's cache if the response in it is fresh, or the server confirms it. The
+    ///   tool's own headers other than `accept`, `accept-language` and `cache-control` turn the cache off.
     ///
     /// # Errors
     /// Returns an [`HttpError`] if a host is not permitted, a limit is reached or the request fails. A status of 400 and above is no
     /// error.
     pub async fn send(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
-        let Shared { client, filter, options } = &*self.shared;
-        let (mut url, mut redirects) = (request.url.clone(), Vec::new());
-        let access = if [Method::GET, Method::HEAD].contains(&request.method) { Access::Read } else { Access::Write };
-        loop {
-            permit(cx, filter, access, &url)?;
-            let mut outgoing = client.request(request.method.clone(), url.clone()).headers(request.headers.clone());
-            if let Some(body) = &request.body {
-                outgoing = outgoing.body(body.clone());
-            }
-            for secret in options.secrets.iter().filter(|secret| secret.origin == url.origin()) {
-                outgoing = outgoing.header(&secret.header, &secret.value);
-            }
-            let failed = |error: reqwest::Error| HttpError::Failed { url: url.to_string(), reason: error.to_string() };
-            let mut answer = outgoing.send().await.map_err(failed)?;
-            if answer.status().is_redirection()
-                && let Some(location) = answer.headers().get(header::LOCATION)
-            {
-                let refused = |reason: &str| HttpError::Url { url: format!("{location:?}"), reason: reason.to_owned() };
-                let text = location.to_str().map_err(|_| refused("it is not text"))?;
-                let next = url.join(text).map_err(|_| refused("it is not a URL"))?;
-                redirects.push(std::mem::replace(&mut url, next));
-                if redirects.len() > options.limits.max_redirects {
-                    return Err(HttpError::Redirects { url: url.to_string(), limit: options.limits.max_redirects });
-                }
-                continue;
-            }
-            let limit = request.max_body_bytes.unwrap_or(usize::MAX).min(options.limits.max_body_bytes);
-            let mut body = BytesMut::new();
-            while let Some(piece) = answer.chunk().await.map_err(failed)? {
-                if body.len() + piece.len() > limit {
-                    return Err(HttpError::TooLarge { url: url.to_string(), limit });
-                }
-                body.extend_from_slice(&piece);
-            }
-            let (status, headers): (StatusCode, _) = (answer.status(), answer.headers().clone());
-            return Ok(Response { url, redirects, status, headers, body: body.freeze() });
+        let url = request.url.to_string();
+        let limit = self.exchange.limits.total;
+        let (now, deadline) = (Instant::now(), cx.deadline().map(Instant::from_std));
+        // A limit of centuries overflows, and is none.
+        let end = now.checked_add(limit).into_iter().chain(deadline).min();
+        let end = end.unwrap_or_else(|| now + Duration::from_secs(86_400 * 365));
+        let answered = cx.cancellation().run_until_cancelled(timeout_at(end, self.follow(cx, request))).await;
+        match answered {
+            None => Err(HttpError::Cancelled { url }),
+            Some(Err(_)) => Err(HttpError::Time { url, limit: limit.min(end - now) }),
+            Some(Ok(answered)) => answered,
         }
+    }
+
+    async fn follow(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
+        let Exchange { filter, limits, .. } = &*self.exchange;
+        let max_body_bytes = request.max_body_bytes.unwrap_or(usize::MAX).min(limits.max_body_bytes);
+        let (mut hop, mut before) = (Hop::new(&request)?, Vec::new());
+        loop {
+            hop.check(cx, filter)?;
+            let answer = self.answer(&hop, max_body_bytes).await?;
+            let Some(next) = redirect::next(&hop, answer.status, &answer.headers)? else {
+                let redirects = before.into_iter().map(|(_, url)| url).collect();
+                let Answer { status, headers, body } = answer;
+                return Ok(Response { url: hop.url, redirects, status, headers, body });
+            };
+            before.push((hop.method, hop.url));
+            let is_circle = before.iter().any(|(method, url)| *method == next.method && *url == next.url);
+            if is_circle || before.len() > limits.max_redirects {
+                return Err(HttpError::Redirects { url: next.url.into(), limit: limits.max_redirects });
+            }
+            hop = next;
+        }
+    }
+
+    /// Returns the answer to one request, from the cache or the server.
+    async fn answer(&self, hop: &Hop, max_body_bytes: usize) -> Result<Answer, HttpError> {
+        let request = cache_request(hop);
+        let is_cached = hop.method == Method::GET
+            && hop.body.is_none()
+            && hop.headers.keys().all(|name| headers::HARMLESS.contains(name))
+            && self.exchange.secrets(&hop.url).next().is_none();
+        let Some(request) = request.filter(|_| is_cached) else {
+            let answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await;
+            // The request may have changed the resource, even if its answer was lost.
+            if let Some(request) = cache_request(hop).filter(|_| !hop.method.is_safe()) {
+                self.cache.remove(&request);
+            }
+            return answer;
+        };
+        let conditions = match self.cache.find(&request, SystemTime::now()) {
+            Found::Fresh(answer) if answer.body.len() > max_body_bytes => {
+                return Err(HttpError::TooLarge { url: hop.url.to_string(), limit: max_body_bytes });
+            }
+            Found::Fresh(answer) => return Ok(answer),
+            Found::Stale(headers) => Some(headers),
+            Found::Nothing => None,
+        };
+        let is_conditional = conditions.is_some();
+        let mut answer = self.fetch(hop, conditions.unwrap_or_else(|| hop.headers.clone()), max_body_bytes).await?;
+        if is_conditional && answer.status == StatusCode::NOT_MODIFIED {
+            match self.cache.confirmed(&request, &answer.headers, SystemTime::now()) {
+                Some(answer) if answer.body.len() > max_body_bytes => {
+                    return Err(HttpError::TooLarge { url: hop.url.to_string(), limit: max_body_bytes });
+                }
+                Some(answer) => return Ok(answer),
+                None => answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await?,
+            }
+        }
+        self.cache.store(&request, &answer, SystemTime::now());
+        Ok(answer)
+    }
+
+    /// Requests the answer from the server. The body of a redirect is not read.
+    async fn fetch(&self, hop: &Hop, headers: http::HeaderMap, max_body_bytes: usize) -> Result<Answer, HttpError> {
+        let mut opened = self.exchange.open(hop, headers).await?;
+        let body = match redirect::next(hop, opened.status, &opened.headers)? {
+            Some(_) => bytes::Bytes::new(),
+            None => self.exchange.read(&hop.url, &mut opened, max_body_bytes).await?,
+        };
+        Ok(Answer { status: opened.status, headers: opened.headers, body })
     }
 }
 
@@ -120,15 +153,11 @@ impl Default for HttpClient {
     }
 }
 
-/// Checks one hop: its address and its target.
-fn permit(cx: &ToolContext, filter: &AddressFilter, access: Access, url: &Url) -> Result<(), HttpError> {
-    let refused = |reason: &str| HttpError::Url { url: url.to_string(), reason: reason.to_owned() };
-    if !["http", "https"].contains(&url.scheme()) {
-        return Err(refused("its scheme is not http or https"));
-    }
-    let host = url.host().ok_or_else(|| refused("it has no host"))?;
-    let target = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
-    cx.require(access, "net", &target)
-        .map_err(|error| HttpError::Refused { url: url.to_string(), error: Box::new(error) })?;
-    filter.check_literal(&host)
+/// Returns the request as the cache sees it. Returns `None` if its URL cannot be sent.
+fn cache_request(hop: &Hop) -> Option<CacheRequest> {
+    let mut request = http::Request::new(());
+    *request.method_mut() = hop.method.clone();
+    *request.uri_mut() = hop.url.as_str().parse().ok()?;
+    *request.headers_mut() = hop.headers.clone();
+    Some(request)
 }

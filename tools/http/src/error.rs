@@ -3,19 +3,26 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use tools::ToolError;
+use http::HeaderName;
+use tools::{ToolError, ToolErrorKind};
 
-/// The error of a request.
+/// The error of a request. The text is for a person or a model, and contains no secret.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// The URL is refused.
+    /// The URL, or the redirect to it, is refused.
     #[error("{url:?} cannot be requested: {reason}")]
     Url {
         /// The URL.
         url: String,
         /// The fault and its repair.
         reason: String,
+    },
+    /// The tool set a header that only the client may set.
+    #[error("the header {name} is set by the HTTP client only; leave it out")]
+    Header {
+        /// The name.
+        name: HeaderName,
     },
     /// The address is not public.
     #[error(
@@ -35,8 +42,8 @@ pub enum HttpError {
         /// The refusal.
         error: Box<ToolError>,
     },
-    /// There are too many redirects.
-    #[error("{url} redirects more than {limit} times; request another URL")]
+    /// There are too many redirects, or they lead back to where they came from.
+    #[error("{url} redirects more than {limit} times, or in a circle; request another URL")]
     Redirects {
         /// The last URL.
         url: String,
@@ -51,12 +58,12 @@ pub enum HttpError {
         /// The limit.
         limit: usize,
     },
-    /// The headers are too large.
-    #[error("the headers of {url} are longer than {limit} bytes; request another URL")]
+    /// The headers are too many or too large.
+    #[error("the headers of {url} are longer than {limit} bytes, or too many; request another URL")]
     Headers {
         /// The URL.
         url: String,
-        /// The limit.
+        /// The limit of their size.
         limit: usize,
     },
     /// The response took too long.
@@ -67,8 +74,56 @@ pub enum HttpError {
         /// The limit.
         limit: Duration,
     },
-    /// The request failed.
-    #[error("the request to {url} failed: {reason}")]
+    /// The call was cancelled.
+    #[error("the request to {url} was cancelled")]
+    Cancelled {
+        /// The URL.
+        url: String,
+    },
+    /// The host name has no address.
+    #[error("the host of {url} was not found: {reason}; check its spelling and the network")]
+    Lookup {
+        /// The URL.
+        url: String,
+        /// The resolver's answer.
+        reason: String,
+    },
+    /// No connection was made.
+    #[error("no connection to {url}: {reason}; check the port, or try again later")]
+    Connect {
+        /// The URL.
+        url: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The server is not trusted, or does not speak TLS.
+    #[error(
+        "{url} has no valid encryption: {reason}; check the host and port, or let the user add its root certificate"
+    )]
+    Tls {
+        /// The URL.
+        url: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The connection ended before the response did.
+    #[error("the connection to {url} broke off: {reason}; try again")]
+    Broken {
+        /// The URL.
+        url: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The response is not valid HTTP, or its compression is damaged.
+    #[error("the response of {url} is invalid: {reason}; request another URL")]
+    Invalid {
+        /// The URL.
+        url: String,
+        /// The fault.
+        reason: String,
+    },
+    /// The request failed for another reason.
+    #[error("the request to {url} failed: {reason}; request another URL")]
     Failed {
         /// The URL.
         url: String,
@@ -100,10 +155,17 @@ pub enum HttpError {
 }
 
 impl From<HttpError> for ToolError {
+    /// Converts refusals to themselves, and broken or refused connections to transient errors, which the pipeline may retry.
     fn from(error: HttpError) -> Self {
+        let message = error.to_string();
         match error {
             HttpError::Refused { error, .. } => *error,
-            error => Self::execution_failed(error.to_string()),
+            HttpError::Cancelled { .. } => ToolErrorKind::Cancelled.into(),
+            HttpError::Broken { .. } | HttpError::Connect { .. } => Self::transient(message),
+            HttpError::Secret { .. } | HttpError::Option { .. } => {
+                ToolErrorKind::Unavailable { reason: message }.into()
+            }
+            _ => Self::execution_failed(message),
         }
     }
 }

@@ -1,14 +1,25 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod answer;
+mod cache;
 mod client;
+mod connections;
 mod error;
+mod exchange;
+mod failure;
+mod headers;
+mod hop;
 mod limits;
+mod location;
+mod mask;
 mod options;
+mod redirect;
 mod request;
 mod resolver;
 mod response;
 mod secret;
+mod slots;
 #[cfg(feature = "testing")]
 pub mod testing;
 

@@ -9,15 +9,24 @@ use crate::{BoundSecret, HttpLimits, Resolver};
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct HttpOptions {
-    /// Hosts whose addresses may be private, such as `localhost`, `192.0.2.1` or `[::1]`.
+    /// Hosts whose addresses may be private.
+    ///
+    /// - A name, such as `nas.home`, permits each address that the name resolves to.
+    /// - An address, such as `192.168.0.5` or `[fd00::5]`, or a block, such as `10.0.0.0/8`, permits URLs with this address as host. A
+    ///   name that resolves to it stays refused: the grant is for names, and anyone can point a name at an address.
+    /// - With a port, as in `localhost:8080`, only this port is permitted.
     pub private_hosts: Vec<String>,
-    /// Secrets for requests to their hosts.
+    /// Secrets for requests to their origins.
     pub secrets: Vec<BoundSecret>,
-    /// The URL of a proxy for all requests. Without it, none is used; the environment has no influence.
+    /// The URL of a proxy, `http` or `https`, with credentials if it requires them. Without it, none is used; the environment has no
+    /// influence.
+    ///
+    /// The proxy looks up names, so that only it can refuse those with private addresses. URLs with a private address as host are still
+    /// refused, and [`private_hosts`](Self::private_hosts) are connected to without the proxy.
     pub proxy: Option<String>,
     /// Further root certificates, in PEM.
     pub root_certificates: Vec<Vec<u8>>,
-    /// The user agent, or `None` for `toolcrib/VERSION`.
+    /// The user agent, or `None` for `toolcrib/VERSION (+URL of the repository)`.
     pub user_agent: Option<String>,
     /// The limits.
     pub limits: HttpLimits,
@@ -31,7 +40,7 @@ impl HttpOptions {
         Self::default()
     }
 
-    /// Permits private addresses for a host.
+    /// Permits private addresses for a host, as [`private_hosts`](Self::private_hosts) describes.
     #[must_use]
     pub fn with_private_host(mut self, host: impl Into<String>) -> Self {
         self.private_hosts.push(host.into());
@@ -45,11 +54,23 @@ impl HttpOptions {
         self
     }
 
+    /// Sets the [proxy](Self::proxy).
+    #[must_use]
+    pub fn with_proxy(self, url: impl Into<String>) -> Self {
+        Self { proxy: Some(url.into()), ..self }
+    }
+
     /// Adds a root certificate in PEM.
     #[must_use]
     pub fn with_root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates.push(pem.into());
         self
+    }
+
+    /// Sets the user agent.
+    #[must_use]
+    pub fn with_user_agent(self, user_agent: impl Into<String>) -> Self {
+        Self { user_agent: Some(user_agent.into()), ..self }
     }
 
     /// Sets the limits.

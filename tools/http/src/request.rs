@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use serde::Serialize;
 use url::Url;
 
-use crate::HttpError;
+use crate::{HttpError, location};
 
 /// A request of a tool.
 ///
@@ -39,14 +39,21 @@ impl Request {
     /// Creates a request.
     ///
     /// # Errors
-    /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, not `http` or `https`, or has credentials.
+    /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, not `http` or `https`, or has credentials, or if the method is
+    /// `CONNECT` or `TRACE`.
     pub fn new(method: Method, url: &str) -> Result<Self, HttpError> {
-        let refused = |reason: String| HttpError::Url { url: url.to_owned(), reason };
-        let url = Url::parse(url).map_err(|error| refused(error.to_string()))?;
+        let url = location::parse(url)?;
+        if [Method::CONNECT, Method::TRACE].contains(&method) {
+            let reason = format!("{method} is not a method of requests to a URL; use another one");
+            return Err(HttpError::Url { url: url.into(), reason });
+        }
         Ok(Self { method, url, headers: HeaderMap::new(), body: None, max_body_bytes: None })
     }
 
-    /// Sets a header. Headers are not sent to another host after a redirect.
+    /// Sets a header. After a redirect to another origin, only `accept`, `accept-language` and `cache-control` are still sent.
+    ///
+    /// Headers of the connection, `host` and `user-agent` belong to the client: [`HttpClient::send`](crate::HttpClient::send) refuses
+    /// them.
     #[must_use]
     pub fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);

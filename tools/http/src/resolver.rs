@@ -1,17 +1,20 @@
 //! [`Resolver`]: looks up the addresses of a host.
 
+use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::address::AddressFilter;
+use crate::address::check_resolved;
 
 /// The future of a [`Resolver`]'s answer.
 pub type ResolverFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Looks up the addresses of a host name. A port other than 0 replaces that of the URL.
+/// Looks up the addresses of a host name.
+///
+/// Ports should be 0. Another port is used for URLs that name none, which helps tests.
 pub trait Resolver: Send + Sync {
     /// Looks up a name.
     fn resolve(&self, host: &str) -> ResolverFuture;
@@ -27,19 +30,46 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// A resolver that returns only permitted addresses. The client connects to no other ones.
-pub(crate) struct FilteredResolver {
-    pub(crate) inner: Arc<dyn Resolver>,
-    pub(crate) filter: Arc<AddressFilter>,
+/// A name without an address.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the address of {host} was not found: {reason}")]
+pub(crate) struct NoAddress {
+    pub(crate) host: String,
+    pub(crate) reason: String,
 }
 
-impl reqwest::dns::Resolve for FilteredResolver {
+/// The names that a connection may be made to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Names whose addresses are all public.
+    Public,
+    /// Names that the options name, which the caller checked.
+    Private,
+    /// The proxy.
+    Proxy(String),
+}
+
+/// A resolver whose answers are checked. The client connects to no other addresses, and does not look them up again.
+pub(crate) struct CheckedResolver {
+    pub(crate) inner: Arc<dyn Resolver>,
+    pub(crate) names: Names,
+}
+
+impl reqwest::dns::Resolve for CheckedResolver {
     fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
         let host = name.as_str().to_owned();
-        let (found, filter) = (self.inner.resolve(&host), self.filter.clone());
+        let (found, names) = (self.inner.resolve(&host), self.names.clone());
         Box::pin(async move {
-            let permitted = filter.permitted(&host, found.await?)?;
-            Ok(Box::new(permitted.into_iter()) as reqwest::dns::Addrs)
+            let nothing = |reason: String| NoAddress { host: host.clone(), reason };
+            let found = match &names {
+                Names::Proxy(proxy) if *proxy != host => Err(nothing("only the proxy is connected to".to_owned())),
+                _ => found.await.map_err(|error| nothing(error.to_string())),
+            }?;
+            if found.is_empty() {
+                return Err(nothing("it has none".to_owned()).into());
+            }
+            let permitted = if names == Names::Public { check_resolved(&host, found)? } else { found };
+            Ok::<_, Box<dyn Error + Send + Sync>>(Box::new(permitted.into_iter()) as reqwest::dns::Addrs)
         })
     }
 }

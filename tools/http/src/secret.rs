@@ -1,41 +1,119 @@
-//! [`BoundSecret`]: a secret header value of one host.
+//! [`BoundSecret`]: a secret header value of one origin.
 
 use std::fmt;
 
 use http::{HeaderName, HeaderValue};
+use tools::Secret;
+use url::{Origin, Url};
+
+use crate::{HttpError, headers, location};
 
 /// A secret that the client sends in one header to one origin. Neither a tool nor a model sees it.
+///
+/// It replaces a header of this name that a tool sets. In responses and errors, its value is replaced by `[secret:NAME]`, see
+/// [`HttpClient::send`](crate::HttpClient::send).
+///
+/// ```
+/// use tools_http::{BoundSecret, HttpOptions};
+///
+/// # let key = "a key of a variable or a file";
+/// let secret = BoundSecret::new("brave", "https://api.search.brave.com", "X-Subscription-Token", "", key)?;
+/// let options = HttpOptions::new().with_secret(secret);
+/// # let _ = options;
+/// # Ok::<(), tools_http::HttpError>(())
+/// ```
 #[derive(Clone)]
 pub struct BoundSecret {
-    /// The name, which replaces the value in responses.
-    pub(crate) name: String,
-    /// The origin, such as `https://api.example.org`.
-    pub(crate) origin: url::Origin,
-    pub(crate) header: HeaderName,
-    /// The value of the header, which contains the secret.
-    pub(crate) value: HeaderValue,
+    name: String,
+    url: Url,
+    header: HeaderName,
+    prefix: String,
+    secret: Secret,
+    /// The prefix and the secret.
+    value: HeaderValue,
 }
 
 impl BoundSecret {
+    /// The minimum length in bytes. A shorter secret would occur in responses by chance, and replacing it would damage them.
+    pub const MIN_LENGTH: usize = 8;
+
     /// Binds a secret to an origin, such as `https://api.example.org`, and a header. `prefix` precedes the secret in the header:
     /// `"Bearer "` or nothing.
     ///
+    /// The origin is `https`, or `http` for a host of [`private_hosts`](crate::HttpOptions::private_hosts).
+    ///
     /// # Errors
-    /// Returns an error if the origin is not an `https` URL or one of a loopback host, or if the header or the secret has characters
-    /// that a header cannot have.
-    pub fn new(name: &str, origin: &str, header: &str, prefix: &str, secret: &str) -> Result<Self, crate::HttpError> {
-        let invalid = |reason: &str| crate::HttpError::Secret { name: name.to_owned(), reason: reason.to_owned() };
-        let url = url::Url::parse(origin).map_err(|_| invalid("its origin is not a URL; write https://host"))?;
-        let header = header.parse().map_err(|_| invalid("its header name has forbidden characters"))?;
-        let mut value = HeaderValue::from_str(&format!("{prefix}{secret}"))
-            .map_err(|_| invalid("it has characters that a header cannot have"))?;
+    /// Returns [`HttpError::Secret`] if
+    ///
+    /// - the origin is not a scheme and a host;
+    /// - the name has characters other than letters, digits, `-`, `_` and `.`;
+    /// - the secret is shorter than [`MIN_LENGTH`](Self::MIN_LENGTH);
+    /// - the header is one that only the client sets, or cannot have these characters.
+    pub fn new(name: &str, origin: &str, header: &str, prefix: &str, secret: &str) -> Result<Self, HttpError> {
+        let invalid = |reason: &str| HttpError::Secret { name: name.to_owned(), reason: reason.to_owned() };
+        if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
+            return Err(invalid("its name has characters other than letters, digits, `-`, `_` and `.`; rename it"));
+        }
+        let url = location::parse(origin).map_err(|_| invalid("its origin is not a URL; write https://host"))?;
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            return Err(invalid("its origin has a path; write https://host"));
+        }
+        let header: HeaderName = header
+            .parse()
+            .map_err(|_| invalid("its header name has forbidden characters; check the service's manual"))?;
+        if headers::is_reserved(&header) {
+            return Err(invalid("only the client sets its header; check the service's manual"));
+        }
+        if secret.len() < Self::MIN_LENGTH {
+            return Err(invalid("it has fewer than 8 bytes, so it cannot be told from other text; use a longer one"));
+        }
+        let is_plain = secret.trim() == secret && secret.bytes().all(|b| (b' '..=b'~').contains(&b));
+        let mut value =
+            HeaderValue::from_str(&format!("{prefix}{secret}")).ok().filter(|_| is_plain).ok_or_else(|| {
+                invalid("it has characters that a header cannot have; remove line breaks and spaces around it")
+            })?;
         value.set_sensitive(true);
-        Ok(Self { name: name.to_owned(), origin: url.origin(), header, value })
+        Ok(Self { name: name.to_owned(), url, header, prefix: prefix.to_owned(), secret: Secret::new(secret), value })
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the origin.
+    pub fn origin(&self) -> Origin {
+        self.url.origin()
+    }
+
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub(crate) fn header(&self) -> &HeaderName {
+        &self.header
+    }
+
+    pub(crate) fn value(&self) -> &HeaderValue {
+        &self.value
+    }
+
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    pub(crate) fn expose(&self) -> &str {
+        self.secret.expose()
     }
 }
 
 impl fmt::Debug for BoundSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BoundSecret").field("name", &self.name).field("header", &self.header).finish_non_exhaustive()
+        let Self { name, url, header, .. } = self;
+        f.debug_struct("BoundSecret")
+            .field("name", name)
+            .field("origin", &url.origin().ascii_serialization())
+            .field("header", header)
+            .finish_non_exhaustive()
     }
 }

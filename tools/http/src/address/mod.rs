@@ -1,0 +1,8 @@
+//! The address filter: refuses hosts and addresses that are not public.
+
+mod filter;
+mod private_host;
+mod reserved;
+
+pub(crate) use filter::{AddressFilter, PrivateAddress, check_resolved};
+use reserved::is_public;

@@ -1,0 +1,110 @@
+//! [`PrivateHost`]: a host whose addresses may be private.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+use tools::protocol::Normaliser;
+use url::{Host, Url};
+
+/// An entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PrivateHost {
+    host: Named,
+    /// `None` for every port.
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Named {
+    /// A name, whatever it resolves to.
+    Name(String),
+    /// Addresses, as hosts of URLs.
+    Addresses(IpNet),
+}
+
+impl PrivateHost {
+    /// Parses `name`, `name:port`, an IPv4 or IPv6 address with or without a port, or a block such as `10.0.0.0/8`.
+    ///
+    /// # Errors
+    /// Returns the fault and its repair.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(block) = text.parse::<IpNet>() {
+            return Ok(Self { host: Named::Addresses(block), port: None });
+        }
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Self { host: Named::Addresses(address.into()), port: None });
+        }
+        let example = "write a host such as nas.home, nas.home:8080, 192.168.0.5, [fd00::5]:80 or 10.0.0.0/8";
+        let refused = |reason: &str| format!("{text:?} {reason}; {example}");
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, Some(port)),
+            _ => (text, None),
+        };
+        let port = match port {
+            // `parse` alone would accept a `+`.
+            Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => {
+                Some(digits.parse().map_err(|_| refused("has no port from 0 to 65535"))?)
+            }
+            Some(_) => return Err(refused("has a port that is not a number")),
+            None => None,
+        };
+        let normal = Normaliser::Host.apply(&format!("http://{host}/")).map_err(|_| refused("is not a host"))?;
+        if !normal.eq_ignore_ascii_case(host) {
+            return Err(refused("is not a plain host"));
+        }
+        let host = match normal.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+            Ok(address) => Named::Addresses(address.into()),
+            Err(_) => Named::Name(normal),
+        };
+        Ok(Self { host, port })
+    }
+
+    /// Returns true if the entry names the host and the port of the URL.
+    pub(crate) fn names(&self, url: &Url) -> bool {
+        let is_host = match (&self.host, url.host()) {
+            (Named::Name(name), Some(Host::Domain(host))) => name == host,
+            (Named::Addresses(block), Some(Host::Ipv4(address))) => block.contains(&IpAddr::V4(address)),
+            (Named::Addresses(block), Some(Host::Ipv6(address))) => block.contains(&IpAddr::V6(address)),
+            _ => false,
+        };
+        is_host && self.port.is_none_or(|port| url.port_or_known_default() == Some(port))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_names_its_host_and_port_only() {
+        for (entry, named, other) in [
+            ("nas.home", "http://nas.home:8080/", "http://a.nas.home/"),
+            ("NAS.home", "https://nas.home/", "http://home/"),
+            ("nas.home:8080", "http://nas.home:8080/", "http://nas.home/"),
+            ("nas.home:443", "https://nas.home/", "http://nas.home/"),
+            ("192.168.0.5", "http://192.168.0.5:81/", "http://192.168.0.6/"),
+            ("192.168.0.5:80", "http://192.168.0.5/", "https://192.168.0.5/"),
+            ("10.0.0.0/8", "http://10.1.2.3/", "http://11.0.0.0/"),
+            ("10.1.2.3/8", "http://10.9.9.9/", "http://127.0.0.1/"),
+            ("::1", "http://[::1]:8080/", "http://[::2]/"),
+            ("[::1]", "http://[::1]/", "http://127.0.0.1/"),
+            ("[fd00::5]:81", "http://[fd00::5]:81/", "http://[fd00::5]/"),
+            ("fd00::/8", "http://[fd12::1]/", "http://[fe80::1]/"),
+        ] {
+            let entry = PrivateHost::parse(entry).unwrap();
+            assert!(entry.names(&named.parse().unwrap()), "{entry:?} {named}");
+            assert!(!entry.names(&other.parse().unwrap()), "{entry:?} {other}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_no_plain_host_is_refused() {
+        for entry in [
+            "", "*", "*.home", "http://nas.home", "nas.home/", "nas.home:", "nas.home:x", "nas.home:+80",
+            "nas.home:70000", "u@nas.home", "nas home", "127.1", "0x7f000001", "10.0.0.0/33", "[::1", "[::1]:",
+            "[::ffff:127.0.0.1]", "nas.home?", "nas.home#", "ñ.home", "nas.home.",
+        ] {
+            assert!(PrivateHost::parse(entry).is_err(), "{entry}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! [`Answer`]: the answer to one request of a chain of redirects.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+/// The answer to one request of a chain of redirects, without secrets.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// Returns the size of the headers, in bytes.
+    pub(crate) fn header_bytes(&self) -> usize {
+        header_bytes(&self.headers)
+    }
+}
+
+/// Returns the size of headers in HTTP/1.1, in bytes.
+pub(crate) fn header_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len()).sum()
+}

@@ -1,0 +1,126 @@
+//! [`Connections`]: the pools of connections, made when they are first needed.
+
+use std::sync::{Arc, OnceLock};
+
+use http::HeaderValue;
+use reqwest::{Certificate, Client, Proxy};
+use url::Url;
+
+use crate::address::AddressFilter;
+use crate::resolver::{CheckedResolver, Names, SystemResolver};
+use crate::{HttpError, HttpOptions, Resolver};
+
+const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"), " (+", env!("CARGO_PKG_REPOSITORY"), ")");
+
+/// The pools of connections. There is one for each way of checking addresses, so that no connection is used for a host that it was not
+/// made for.
+///
+/// Loading the root certificates of the system takes milliseconds, so each pool is made when it is first needed.
+pub(crate) struct Connections {
+    user_agent: HeaderValue,
+    certificates: Vec<Certificate>,
+    resolver: Arc<dyn Resolver>,
+    max_headers: usize,
+    max_header_bytes: usize,
+    proxy: Option<(Url, Proxy)>,
+    public: OnceLock<Client>,
+    private: OnceLock<Client>,
+}
+
+impl Connections {
+    /// Checks the options, and connects nothing.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Option`] for an option that cannot be used.
+    pub(crate) fn new(options: &HttpOptions) -> Result<Self, HttpError> {
+        let invalid = |option, reason: String| HttpError::Option { option, reason };
+        let user_agent = HeaderValue::from_str(options.user_agent.as_deref().unwrap_or(USER_AGENT)).map_err(|_| {
+            invalid("user_agent", "it has characters that a header cannot have; remove them".to_owned())
+        })?;
+        let mut certificates = Vec::new();
+        for pem in &options.root_certificates {
+            let found = Certificate::from_pem_bundle(pem).unwrap_or_default();
+            if found.is_empty() {
+                return Err(invalid("root_certificates", "one is not a certificate in PEM; convert it".to_owned()));
+            }
+            certificates.extend(found);
+        }
+        let proxy = options.proxy.as_deref().map(proxy).transpose().map_err(|reason| invalid("proxy", reason))?;
+        Ok(Self {
+            user_agent,
+            certificates,
+            resolver: options.resolver.clone().unwrap_or_else(|| Arc::new(SystemResolver)),
+            max_headers: options.limits.max_headers,
+            max_header_bytes: options.limits.max_header_bytes,
+            proxy,
+            public: OnceLock::new(),
+            private: OnceLock::new(),
+        })
+    }
+
+    /// Returns the pool for a URL.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Option`] if a root certificate is damaged, or the system has none.
+    pub(crate) fn client(&self, filter: &AddressFilter, url: &Url) -> Result<&Client, HttpError> {
+        if filter.names(url) {
+            return made(&self.private, || self.build(Names::Private, None));
+        }
+        made(&self.public, || match &self.proxy {
+            None => self.build(Names::Public, None),
+            Some((url, proxy)) => {
+                self.build(Names::Proxy(url.host_str().unwrap_or_default().to_owned()), Some(proxy.clone()))
+            }
+        })
+    }
+
+    fn build(&self, names: Names, proxy: Option<Proxy>) -> Result<Client, HttpError> {
+        let mut builder = Client::builder()
+            .user_agent(self.user_agent.clone())
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .no_proxy()
+            // More are a parse error, which does not say so; the exact limit is checked later.
+            .http1_max_headers(self.max_headers.saturating_mul(4))
+            .http2_max_header_list_size(u32::try_from(self.max_header_bytes).unwrap_or(u32::MAX))
+            .dns_resolver(Arc::new(CheckedResolver { inner: self.resolver.clone(), names }));
+        if let Some(proxy) = proxy {
+            builder = builder.proxy(proxy);
+        }
+        if !self.certificates.is_empty() {
+            builder = builder.tls_certs_merge(self.certificates.clone());
+        }
+        builder.build().map_err(|error| {
+            let reason = format!("{error}; check the root certificates of the options and the system");
+            HttpError::Option { option: "root_certificates", reason }
+        })
+    }
+}
+
+impl std::fmt::Debug for Connections {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The URL of the proxy may have credentials.
+        f.debug_struct("Connections").field("user_agent", &self.user_agent).finish_non_exhaustive()
+    }
+}
+
+/// Returns the client of the slot, and makes it first if there is none.
+fn made(slot: &OnceLock<Client>, build: impl FnOnce() -> Result<Client, HttpError>) -> Result<&Client, HttpError> {
+    if let Some(client) = slot.get() {
+        return Ok(client);
+    }
+    let client = build()?;
+    // Another request may have been faster.
+    Ok(slot.get_or_init(|| client))
+}
+
+fn proxy(text: &str) -> Result<(Url, Proxy), String> {
+    let refused = || "it is not a URL such as http://proxy.example:3128; correct it".to_owned();
+    let url = Url::parse(text).map_err(|_| refused())?;
+    if !["http", "https"].contains(&url.scheme()) || !url.has_host() {
+        return Err(refused());
+    }
+    let proxy = Proxy::all(url.clone()).map_err(|_| refused())?;
+    Ok((url, proxy))
+}

@@ -1,0 +1,121 @@
+//! [`Exchange`]: one request and its answer.
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::address::AddressFilter;
+use crate::answer::header_bytes;
+use crate::connections::Connections;
+use crate::failure::failure;
+use crate::hop::Hop;
+use crate::mask::Mask;
+use crate::slots::{Slot, Slots};
+use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
+
+/// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    connections: Connections,
+    pub(crate) filter: AddressFilter,
+    pub(crate) limits: HttpLimits,
+    mask: Mask,
+    secrets: Vec<BoundSecret>,
+    slots: Slots,
+}
+
+/// An answer whose body was not read yet. Headers are masked.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    response: reqwest::Response,
+    _slot: Slot,
+}
+
+impl Exchange {
+    /// Checks the options.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Option`] or [`HttpError::Secret`] for an option that cannot be used.
+    pub(crate) fn new(options: HttpOptions) -> Result<Self, HttpError> {
+        let filter = AddressFilter::new(&options.private_hosts)
+            .map_err(|reason| HttpError::Option { option: "private_hosts", reason })?;
+        options.limits.check()?;
+        for (index, secret) in options.secrets.iter().enumerate() {
+            let invalid =
+                |reason: &str| HttpError::Secret { name: secret.name().to_owned(), reason: reason.to_owned() };
+            if secret.url().scheme() != "https" && !filter.names(secret.url()) {
+                return Err(invalid("its origin is not encrypted; write https, or add the host to the private hosts"));
+            }
+            let is_same = |other: &BoundSecret| other.origin() == secret.origin() && other.header() == secret.header();
+            if options.secrets[..index].iter().any(is_same) {
+                return Err(invalid("another secret has the same origin and header; remove one of them"));
+            }
+        }
+        Ok(Self {
+            connections: Connections::new(&options)?,
+            filter,
+            mask: Mask::new(&options.secrets)?,
+            slots: Slots::new(&options.limits),
+            limits: options.limits,
+            secrets: options.secrets,
+        })
+    }
+
+    /// Returns the secrets for requests to a URL.
+    pub(crate) fn secrets(&self, url: &Url) -> impl Iterator<Item = &BoundSecret> {
+        let origin = url.origin();
+        self.secrets.iter().filter(move |secret| secret.origin() == origin)
+    }
+
+    /// Sends a request with these headers, and reads the headers of its answer.
+    ///
+    /// # Errors
+    /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
+    pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
+        let slot = self.slots.acquire(&hop.url).await;
+        let client = self.connections.client(&self.filter, &hop.url)?;
+        let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
+        *request.headers_mut() = headers;
+        *request.body_mut() = hop.body.clone().map(Into::into);
+        for secret in self.secrets(&hop.url) {
+            request.headers_mut().insert(secret.header(), secret.value().clone());
+        }
+        let HttpLimits { first_byte, max_header_bytes, max_headers, .. } = self.limits;
+        let response = timeout(first_byte, client.execute(request))
+            .await
+            .map_err(|_| HttpError::Time { url: hop.url.to_string(), limit: first_byte })?
+            .map_err(|error| self.failed(&hop.url, &error))?;
+        if header_bytes(response.headers()) > max_header_bytes || response.headers().len() > max_headers {
+            return Err(HttpError::Headers { url: hop.url.to_string(), limit: max_header_bytes });
+        }
+        let headers = self.mask.headers(response.headers());
+        Ok(Opened { status: response.status(), headers, response, _slot: slot })
+    }
+
+    /// Reads the body. The connection counts as used until then.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::TooLarge`] if the body is longer than `limit`, and others if the connection breaks.
+    pub(crate) async fn read(&self, url: &Url, opened: &mut Opened, limit: usize) -> Result<Bytes, HttpError> {
+        let too_large = || HttpError::TooLarge { url: url.to_string(), limit };
+        // The length is that before decompression, which reqwest hides if there is any.
+        if opened.response.content_length().is_some_and(|length| length > limit as u64) {
+            return Err(too_large());
+        }
+        let mut body = BytesMut::new();
+        while let Some(piece) = opened.response.chunk().await.map_err(|error| self.failed(url, &error))? {
+            if body.len() + piece.len() > limit {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(self.mask.body(body.freeze()))
+    }
+
+    fn failed(&self, url: &Url, error: &reqwest::Error) -> HttpError {
+        failure(url, error, &self.mask)
+    }
+}

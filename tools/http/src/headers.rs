@@ -1,0 +1,41 @@
+//! The headers that a tool may send, and where to.
+
+use http::{HeaderMap, HeaderName, header};
+
+/// The headers that may follow a redirect to another origin, and that a cached answer may have been requested with.
+pub(crate) const HARMLESS: [HeaderName; 3] = [header::ACCEPT, header::ACCEPT_LANGUAGE, header::CACHE_CONTROL];
+
+/// Returns true if the client sets this header, or it changes the meaning of a connection.
+///
+/// `host` among them: a server of many sites would answer for another host than the grant names.
+pub(crate) fn is_reserved(name: &HeaderName) -> bool {
+    const RESERVED: [HeaderName; 10] = [
+        header::ACCEPT_ENCODING,
+        header::CONNECTION,
+        header::CONTENT_LENGTH,
+        header::EXPECT,
+        header::HOST,
+        header::TE,
+        header::TRAILER,
+        header::TRANSFER_ENCODING,
+        header::UPGRADE,
+        header::USER_AGENT,
+    ];
+    RESERVED.contains(name) || name.as_str().starts_with("proxy-") || name == "keep-alive" || name == "http2-settings"
+}
+
+/// Removes the headers that may not go to another origin.
+pub(crate) fn keep_harmless(headers: &mut HeaderMap) {
+    let others: Vec<_> = headers.keys().filter(|name| !HARMLESS.contains(name)).cloned().collect();
+    for name in others {
+        headers.remove(name);
+    }
+}
+
+/// Removes the headers that describe a body.
+pub(crate) fn remove_content(headers: &mut HeaderMap) {
+    let content: Vec<_> = headers.keys().filter(|name| name.as_str().starts_with("content-")).cloned().collect();
+    for name in content {
+        headers.remove(name);
+    }
+}

@@ -1,0 +1,45 @@
+//! [`Hop`]: one request of a chain of redirects.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use tools::{Access, ToolContext};
+use url::Url;
+
+use crate::address::AddressFilter;
+use crate::{HttpError, Request, headers, location};
+
+/// One request of a chain of redirects.
+#[derive(Clone, Debug)]
+pub(crate) struct Hop {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Hop {
+    /// Creates the first hop of a request.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
+    pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
+        if let Some(name) = request.headers.keys().find(|name| headers::is_reserved(name)) {
+            return Err(HttpError::Header { name: name.clone() });
+        }
+        let Request { method, url, headers, body, .. } = request.clone();
+        Ok(Self { method, url, headers, body })
+    }
+
+    /// Checks the target and the host.
+    ///
+    /// # Errors
+    /// - [`HttpError::Refused`] if the grant or the policy does not permit the target.
+    /// - [`HttpError::Address`] if the host is an address that is not public.
+    pub(crate) fn check(&self, cx: &ToolContext, filter: &AddressFilter) -> Result<(), HttpError> {
+        let is_read = [Method::GET, Method::HEAD].contains(&self.method);
+        let access = if is_read { Access::Read } else { Access::Write };
+        cx.require(access, "net", &location::target(&self.url))
+            .map_err(|error| HttpError::Refused { url: self.url.to_string(), error: Box::new(error) })?;
+        filter.check_literal(&self.url)
+    }
+}

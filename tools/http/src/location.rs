@@ -1,0 +1,151 @@
+//! Reads URLs, so that the grant's view of a URL and the client's are the same.
+
+use tools::protocol::Normaliser;
+use url::Url;
+
+use crate::HttpError;
+
+const MAX_LENGTH: usize = 8192;
+
+/// Parses a URL. [`Normaliser::Host`] and the crate `url` have to agree about its host.
+///
+/// # Errors
+/// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, too long, not `http` or `https`, or has credentials.
+pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
+    let refused = |reason: String| HttpError::Url { url: shown(text), reason };
+    if text.len() > MAX_LENGTH {
+        return Err(refused(format!("it is longer than {MAX_LENGTH} bytes; shorten it")));
+    }
+    let normal = Normaliser::Host.apply(text).map_err(|error| refused(error.to_string()))?;
+    let url = Url::parse(text).map_err(|error| refused(format!("{error}; write it as https://host/path")))?;
+    if !["http", "https"].contains(&url.scheme()) {
+        return Err(refused("its scheme is not http or https; write one of them".to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refused("it has credentials; remove them".to_owned()));
+    }
+    if target(&url) != normal {
+        return Err(refused("its host has more than one reading; write a plain host".to_owned()));
+    }
+    Ok(url)
+}
+
+/// Returns the value of the target: the host, and the port if it is not the scheme's own.
+pub(crate) fn target(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+/// Returns the URL that a redirect leads to. It inherits the fragment, as RFC 9110 (section 10.2.2) says.
+///
+/// # Errors
+/// As [`parse`], and if the location is not valid or leads from `https` to `http`.
+pub(crate) fn follow(from: &Url, location: &[u8]) -> Result<Url, HttpError> {
+    let text = String::from_utf8_lossy(location);
+    let refused = |reason: &str| HttpError::Url {
+        url: shown(&text),
+        reason: format!("{} redirects to it, and {reason}; request another URL", shown(from.as_str())),
+    };
+    // Servers send spaces unescaped. In a host, the escape is refused.
+    let text = text.trim_matches(' ').replace(' ', "%20");
+    let mut next = match Url::parse(&text) {
+        Ok(_) => parse(&text)?,
+        Err(url::ParseError::RelativeUrlWithoutBase) if text.starts_with("//") => {
+            parse(&format!("{}:{text}", from.scheme()))?
+        }
+        Err(url::ParseError::RelativeUrlWithoutBase) => {
+            let next = from.join(&text).map_err(|_| refused("it is not a URL"))?;
+            // `/\host` and the like have two readings.
+            if next.origin() != from.origin() {
+                return Err(refused("its host has more than one reading"));
+            }
+            parse(next.as_str())?
+        }
+        Err(_) => return Err(refused("it is not a URL")),
+    };
+    if from.scheme() == "https" && next.scheme() == "http" {
+        return Err(refused("it is not encrypted"));
+    }
+    if next.fragment().is_none() {
+        next.set_fragment(from.fragment());
+    }
+    Ok(next)
+}
+
+/// Returns the start of a URL for a message.
+fn shown(url: &str) -> String {
+    const MAX_SHOWN: usize = 500;
+    match url.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &url[..end]),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follows(from: &str, location: &str) -> Result<String, HttpError> {
+        follow(&parse(from).unwrap(), location.as_bytes()).map(String::from)
+    }
+
+    #[test]
+    fn the_target_of_a_url_is_that_of_the_normaliser() {
+        for (text, expected) in [
+            ("http://Example.org", "example.org"),
+            ("http://example.org:80/a?b", "example.org"),
+            ("https://example.org:443/", "example.org"),
+            ("https://[2001:DB8:0::1]/", "[2001:db8::1]"),
+            ("http://192.0.2.1/#f", "192.0.2.1"),
+        ] {
+            assert_eq!(target(&parse(text).unwrap()), expected, "{text}");
+            assert_eq!(Normaliser::Host.apply(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_with_two_readings_another_scheme_or_credentials_is_refused() {
+        let long = format!("http://a/{}", "a".repeat(MAX_LENGTH));
+        for text in [
+            "", "example.org", "/a", "ftp://a/", "ws://a/", "wss://a/", "file:///etc/passwd", "data:,a", "http:a",
+            "http:/a", "http:///a", "http://u@a/", "http://u:p@a/", "http://@a/", "http://a\\b/", "http://a%2eb/",
+            "http://ａ/", "http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://127.1/",
+            "http://[::ffff:127.0.0.1]/", "http://127.0.0.1./", "http://a b/", "http://a/\nb", " http://a/",
+            "http://a:99999/", "javascript://a/", &long,
+        ] {
+            assert!(matches!(parse(text), Err(HttpError::Url { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_location_is_resolved_against_the_url() {
+        for (from, location, expected) in [
+            ("http://a/b/c?d", "e", "http://a/b/e"),
+            ("http://a/b/c", "/e?f", "http://a/e?f"),
+            ("http://a/b/c", "?f", "http://a/b/c?f"),
+            ("http://a/b", "//c/d", "http://c/d"),
+            ("https://a/b", "//c/d", "https://c/d"),
+            ("http://a/b", "HTTPS://C:443/d", "https://c/d"),
+            ("http://a/b", "/d e", "http://a/d%20e"),
+            ("http://a/b", "/ü", "http://a/%C3%BC"),
+            ("http://a/b#f", "/c", "http://a/c#f"),
+            ("http://a/b#f", "/c#g", "http://a/c#g"),
+            ("http://a/b/", "../../../c", "http://a/c"),
+            ("http://a/b", "", "http://a/b"),
+        ] {
+            assert_eq!(follows(from, location).as_deref(), Ok(expected), "{from} {location}");
+        }
+    }
+
+    #[test]
+    fn a_location_with_two_readings_or_without_encryption_is_refused() {
+        for location in [
+            "//u@c/", "/\\c/", "\\\\c/", "\\/c", "\t//c/", "/\t/c", "http:c", "https:c", "http:/c", "https:///c",
+            "http://0x7f.1/", "//127.1/", "// c/", "http://a b/", "file:///etc/passwd", "javascript:1", "http://c/",
+            "//[::1", "//c:x/", "///c/",
+        ] {
+            let refused = follows("https://a/b", location);
+            assert!(matches!(refused, Err(HttpError::Url { .. })), "{location:?} {refused:?}");
+        }
+    }
+}

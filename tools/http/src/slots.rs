@@ -1,0 +1,53 @@
+//! [`Slots`]: limits concurrent requests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use url::Url;
+
+use crate::HttpLimits;
+
+/// Limits concurrent requests, per host and in all.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    all: Arc<Semaphore>,
+    per_host: usize,
+    /// The hosts with requests.
+    hosts: Mutex<HashMap<String, Arc<Semaphore>>>,
+}
+
+/// The permission for one request, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    _permits: (OwnedSemaphorePermit, OwnedSemaphorePermit),
+}
+
+impl Slots {
+    pub(crate) fn new(limits: &HttpLimits) -> Self {
+        // More permits than the semaphore can have are as good as no limit.
+        let permits = |limit: usize| limit.min(Semaphore::MAX_PERMITS);
+        Self {
+            all: Arc::new(Semaphore::new(permits(limits.max_connections))),
+            per_host: permits(limits.max_connections_per_host),
+            hosts: Mutex::default(),
+        }
+    }
+
+    /// Waits until a request to the host of this URL may be made. Requests that wait for their host do not block other hosts.
+    pub(crate) async fn acquire(&self, url: &Url) -> Slot {
+        let host = self.host(&url.origin().ascii_serialization());
+        let permit = |semaphore: Arc<Semaphore>| async move {
+            semaphore.acquire_owned().await.unwrap_or_else(|_| unreachable!("the semaphores are never closed"))
+        };
+        let host = permit(host).await;
+        Slot { _permits: (host, permit(self.all.clone()).await) }
+    }
+
+    fn host(&self, origin: &str) -> Arc<Semaphore> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        // A permit, and a request that waits for one, holds its semaphore.
+        hosts.retain(|_, semaphore| Arc::strong_count(semaphore) > 1);
+        hosts.entry(origin.to_owned()).or_insert_with(|| Arc::new(Semaphore::new(self.per_host))).clone()
+    }
+}
