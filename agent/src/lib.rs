@@ -48,8 +48,8 @@ pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
-    Direct, FailureKind, GenerationOptions, KeySource, LostReplySink, Provider, ProviderConflict, ProviderError,
-    ProviderOptions, ProviderProblem, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause,
+    Direct, FailureKind, GenerationOptions, KeySource, LostReplySink, Provider, ProviderError,
+    ProviderOptions, ProviderSubmission, Proxy, ReasoningEffort, Request, RequestRetry, RetryCause,
     RetryPolicy, RetrySink, Scripted, StopReason, TextSink, Timeouts, ToolChoice, Turn, TurnFuture, Usage,
 };
 pub use repeat::{RepeatLimits, Repeated};
