@@ -28,7 +28,10 @@ inventory::submit! {
 #[test]
 fn two_linked_providers_of_one_name_conflict_and_neither_wins() {
     let error = provider::get("twin").unwrap_err();
-    assert!(matches!(&error, ProviderError::Lookup(LookupError::Conflict(conflict)) if conflict.sources.len() == 2), "{error}");
+    assert!(
+        matches!(&error, ProviderError::Lookup(LookupError::Conflict(conflict)) if conflict.sources.len() == 2),
+        "{error}"
+    );
     assert_eq!(error.to_string().matches("provider_conflict.rs:").count(), 2, "{error}");
     assert!(provider::list().iter().all(|submission| submission.name != "twin"));
     let [conflict] = &provider::conflicts()[..] else { panic!() };

@@ -16,7 +16,8 @@ const MAX_MESSAGE: usize = 300;
 /// - Returns [`SearchError::Answer`] if the body is not a JSON object, for example because it is a page.
 /// - Returns [`SearchError::Reported`] if the object has an `error`.
 pub fn json_answer(response: &Response) -> Result<Value, SearchError> {
-    let answer: Value = response.json().map_err(|error| unreadable(response, &error.to_string()))?;
+    let answer: Value =
+        serde_json::from_slice(&response.body).map_err(|error| unreadable(response, &error.to_string()))?;
     if !answer.is_object() {
         return Err(unreadable(response, "it is not an object"));
     }
@@ -42,7 +43,7 @@ pub(super) fn check_status(backend: &SearchBackend, response: &Response) -> Resu
     if status.is_success() {
         return Ok(());
     }
-    let body: Value = response.json().unwrap_or_default();
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let fault = (backend.fault)(status, &body).unwrap_or_else(|| SearchFault::from_status(status));
     let retry_after = retry_after(response, SystemTime::now());
     Err(SearchError::Status { host: host(response), status, fault, message: message(&body), retry_after })

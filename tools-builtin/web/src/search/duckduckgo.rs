@@ -23,7 +23,8 @@ inventory::submit! {
 
 /// Without `no_redirect`, a `!bang` in the query redirects to another service.
 fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
-    let parameters = [("q", query.query), ("format", "json"), ("no_html", "1"), ("no_redirect", "1"), ("t", "toolcrib")];
+    let parameters =
+        [("q", query.query), ("format", "json"), ("no_html", "1"), ("no_redirect", "1"), ("t", "toolcrib")];
     Ok(Request::get(query.endpoint("", &parameters).as_str())?)
 }
 
@@ -58,9 +59,6 @@ fn topic(item: &Value) -> SearchResult {
 /// Returns the page on which a browser shows the answer. The service gives none.
 fn page(request: &Url) -> String {
     let query = request.query_pairs().find(|(name, _)| name == "q").map(|(_, query)| query.into_owned());
-    let mut page = request.clone();
-    let _ = page.set_host(Some("duckduckgo.com"));
-    page.set_path("/");
-    page.query_pairs_mut().clear().append_pair("q", &query.unwrap_or_default());
-    page.into()
+    let page = Url::parse_with_params("https://duckduckgo.com/", [("q", query.unwrap_or_default())]);
+    page.map(String::from).unwrap_or_default()
 }

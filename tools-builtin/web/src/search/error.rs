@@ -18,7 +18,9 @@ pub enum SearchError {
         backend: &'static str,
     },
     /// The base URL cannot be used.
-    #[error("the search backend {backend} cannot use the base URL {url:?}: {reason}; write for example https://search.example.org")]
+    #[error(
+        "the search backend {backend} cannot use the base URL {url:?}: {reason}; write for example https://search.example.org"
+    )]
     BaseUrl {
         /// The name of the backend.
         backend: &'static str,
@@ -80,7 +82,9 @@ pub enum SearchError {
         message: String,
     },
     /// The answer is not of the expected form.
-    #[error("the answer of {host} cannot be read: {reason}; ask the user to check the address of this service in the settings")]
+    #[error(
+        "the answer of {host} cannot be read: {reason}; ask the user to check the address of this service in the settings"
+    )]
     Answer {
         /// The host of the service.
         host: String,
