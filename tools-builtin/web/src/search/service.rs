@@ -18,7 +18,7 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// use tools_http::{HttpClient, HttpOptions};
 /// use tools_web::search::{self, WebSearch};
 ///
-/// # fn key() -> String { "k".to_owned() }
+/// # fn key() -> String { "a key of the user".to_owned() }
 /// let web_search = WebSearch::new(search::get("brave")?, None)?.with_language("en")?;
 /// let secret = web_search.bind_key(&key())?.unwrap();
 /// let client = HttpClient::from_options(HttpOptions::new().with_secret(secret))?;
@@ -132,7 +132,7 @@ impl WebSearch {
     pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
         let origin = self.probe.0.origin().ascii_serialization();
         let bind = |place: super::SearchKey| {
-            BoundSecret::new(&format!("{} key", self.backend.name), &origin, place.header, place.prefix, key)
+            BoundSecret::new(&format!("{}-key", self.backend.name), &origin, place.header, place.prefix, key)
         };
         self.backend.key.map(bind).transpose()
     }

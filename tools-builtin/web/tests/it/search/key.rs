@@ -6,13 +6,14 @@ use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
 use tools_web::search::{self, WebSearch};
 
-use super::{answer, at, options, response};
+use super::{answer, at, grant, options, response};
 
 const KEY: &str = "canary-7f3a9c";
 
 fn host_with_key(web_search: &WebSearch, key: &str, options: HttpOptions) -> TestHost {
     let secret = web_search.bind_key(key).unwrap().unwrap();
     TestHost::new(tools_web::register)
+        .with_context(|cx| cx.with_grant(grant(web_search)))
         .with_service(HttpClient::from_options(options.with_secret(secret)).unwrap())
         .with_service(web_search.clone())
 }
@@ -37,7 +38,9 @@ async fn a_key_does_not_follow_a_redirect_to_another_origin() {
     let other = TestServer::start(|_| TestServer::ok("application/json", answer("brave"))).await;
     let to = other.url("/elsewhere");
     let server = TestServer::start(move |_| response("302 Found", &format!("location: {to}\r\n"), "")).await;
-    let host = host_with_key(&at("brave", &server), KEY, options());
+    let hosts = [&server, &other].map(|server| format!("net:read:{}", server.address()));
+    let host =
+        host_with_key(&at("brave", &server), KEY, options()).with_grant(&["search:read:web", &hosts[0], &hosts[1]]);
     host.value("web.search", json!({"query": "rust"})).await;
     assert!(server.received()[0].head.contains(KEY));
     assert!(!other.received()[0].head.contains(KEY), "{}", other.received()[0].head);

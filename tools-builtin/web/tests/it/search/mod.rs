@@ -8,6 +8,7 @@ mod linked;
 mod request;
 mod service;
 
+use tools::Grant;
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
@@ -50,11 +51,16 @@ fn options() -> HttpOptions {
     HttpOptions::new().with_private_host("127.0.0.1")
 }
 
-/// Returns a host that searches by this backend.
+/// Returns a host that searches by this backend and grants what it needs.
 fn host(web_search: WebSearch) -> TestHost {
     TestHost::new(tools_web::register)
+        .with_context(|cx| cx.with_grant(grant(&web_search)))
         .with_service(HttpClient::from_options(options()).unwrap())
         .with_service(web_search)
+}
+
+fn grant(web_search: &WebSearch) -> Grant {
+    Grant::parse(web_search.targets().iter().map(ToString::to_string)).unwrap()
 }
 
 /// Returns the value of a parameter in the query of a request.
