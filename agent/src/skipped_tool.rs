@@ -27,6 +27,11 @@ pub enum SkipReason {
         /// The type names of the missing services.
         services: Vec<String>,
     },
+    /// The host does not offer a service that the tool needs, and says the reason.
+    Absent {
+        /// The reasons, each with its next step.
+        reasons: Vec<String>,
+    },
     /// Several tools have this name, for example from two catalogs.
     Ambiguous {
         /// The places that declare them.
@@ -70,6 +75,7 @@ impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unmet { services } => write!(f, "the host offers no {}", services.join(" and no ")),
+            Self::Absent { reasons } => f.write_str(&reasons.join("; ")),
             Self::Ambiguous { sources } => {
                 write!(f, "different tools have this name: {}; offer only one of them", listed(sources))
             }

@@ -223,6 +223,10 @@ fn skip_reason(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services)
         }
     }
     let unmet = services.unmet(first.needs());
+    let reasons: Vec<_> = unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
+    if !reasons.is_empty() {
+        return Some(SkipReason::Absent { reasons });
+    }
     let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
     (!unmet.is_empty()).then(|| SkipReason::Unmet { services: services() })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use agent::provider::{self, inventory};
 use agent::{Direct, Provider, ProviderError, ProviderOptions, ProviderSubmission};
+use tools::linked::LookupError;
 use tools::source;
 
 fn create(_options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
@@ -27,7 +28,10 @@ inventory::submit! {
 #[test]
 fn two_linked_providers_of_one_name_conflict_and_neither_wins() {
     let error = provider::get("twin").unwrap_err();
-    assert!(matches!(&error, ProviderError::Conflict { sources, .. } if sources.len() == 2), "{error}");
+    assert!(
+        matches!(&error, ProviderError::Lookup(LookupError::Conflict(conflict)) if conflict.sources.len() == 2),
+        "{error}"
+    );
     assert_eq!(error.to_string().matches("provider_conflict.rs:").count(), 2, "{error}");
     assert!(provider::list().iter().all(|submission| submission.name != "twin"));
     let [conflict] = &provider::conflicts()[..] else { panic!() };
@@ -37,7 +41,7 @@ fn two_linked_providers_of_one_name_conflict_and_neither_wins() {
 #[test]
 fn a_linked_provider_without_a_valid_name_is_a_problem() {
     let error = provider::get("not a name").unwrap_err();
-    assert!(matches!(&error, ProviderError::Unknown { .. }), "{error}");
+    assert!(matches!(&error, ProviderError::Lookup(LookupError::Unknown { .. })), "{error}");
     assert!(provider::list().iter().all(|submission| submission.name != "not a name"));
     let [problem] = &provider::problems()[..] else { panic!() };
     assert_eq!(problem.name, "not a name");

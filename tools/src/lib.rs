@@ -21,6 +21,7 @@ mod isolate;
 pub mod journal;
 mod layer;
 mod link;
+pub mod linked;
 pub mod lint;
 mod near;
 mod output_store;

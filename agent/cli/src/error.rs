@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
+use tools::linked::LookupError;
 use tools::{NotLinked, ToolError};
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
@@ -186,7 +187,7 @@ impl Error {
         {
             notice::hint(hint);
         }
-        if let Self::Provider(ProviderError::Unknown { name, .. }) = self
+        if let Self::Provider(ProviderError::Lookup(LookupError::Unknown { name, .. })) = self
             && let Some(advice) = linked::how_to_link(name)
         {
             notice::hint(advice);
@@ -204,8 +205,8 @@ fn waiting_advice(waiting: &[String]) -> String {
 
 fn provider_exit(error: &ProviderError) -> Exit {
     match error {
-        ProviderError::Unknown { .. } => Exit::NotFound,
-        ProviderError::Conflict { .. } => Exit::Unavailable,
+        ProviderError::Lookup(LookupError::Unknown { .. }) => Exit::NotFound,
+        ProviderError::Lookup(_) => Exit::Unavailable,
         ProviderError::Options { .. }
         | ProviderError::NoPrompt
         | ProviderError::Prompt { .. }

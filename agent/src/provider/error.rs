@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tools::Source;
+use tools::linked::LookupError;
 
 use super::FailureKind;
 use crate::ArgumentError;
@@ -12,22 +12,9 @@ use crate::ArgumentError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// No linked provider has this name.
-    #[error("there is no provider named {name:?}; use one of: {}", listed(known))]
-    Unknown {
-        /// The requested name.
-        name: String,
-        /// The names of the usable providers, sorted.
-        known: Vec<String>,
-    },
-    /// Several linked crates claim the name.
-    #[error("the provider {name} is declared by {}; unlink or rename one of them", joined(sources))]
-    Conflict {
-        /// The requested name.
-        name: String,
-        /// The places that declare it.
-        sources: Vec<Source>,
-    },
+    /// No linked provider has this name, or several crates claim it.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
     /// The provider cannot be created from its options.
     #[error("the provider {provider} cannot be used: {reason}")]
     Options {
@@ -168,14 +155,6 @@ impl ProviderError {
             _ => None,
         }
     }
-}
-
-fn listed(known: &[String]) -> String {
-    if known.is_empty() { "(there are none)".to_owned() } else { known.join(", ") }
-}
-
-pub(super) fn joined(sources: &[Source]) -> String {
-    sources.iter().map(Source::to_string).collect::<Vec<_>>().join(" and by ")
 }
 
 fn placed(path: &Option<PathBuf>) -> String {

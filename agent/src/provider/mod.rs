@@ -34,7 +34,7 @@ pub use failure_kind::FailureKind;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
-pub use linked::{ProviderConflict, ProviderProblem, conflicts, get, list, problems};
+pub use linked::{conflicts, get, list, problems};
 pub use lost_reply::LostReplySink;
 pub use option::{KeySource, ProviderOptions, Proxy, is_plain_url};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};

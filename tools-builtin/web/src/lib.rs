@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+pub mod search;
+
 use tools::{Catalog, RegisterError};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
@@ -7,5 +9,5 @@ use tools::{Catalog, RegisterError};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[])
+    catalog.submit(&[&search::SEARCH_TOOL])
 }

@@ -81,6 +81,11 @@ impl Request {
         Self { max_body_bytes: Some(bytes), ..self }
     }
 
+    /// Returns the method.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
     /// Returns the URL.
     pub fn url(&self) -> &Url {
         &self.url

@@ -10,6 +10,5 @@ pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolErrorKin
     if unmet.is_empty() {
         return Ok(());
     }
-    let names: Vec<_> = unmet.iter().map(|need| need.type_name()).collect();
-    Err(ToolErrorKind::unmet(&names))
+    Err(ToolErrorKind::unmet(cx.services(), &unmet))
 }

@@ -158,6 +158,12 @@ impl ToolContext {
         self.with(|facts| facts.services.insert(service))
     }
 
+    /// Sets the reason that the host offers no service of this type, as [`Services::insert_absent`] does.
+    #[must_use]
+    pub fn with_absent_service<T: Send + Sync + 'static>(self, reason: impl Into<Arc<str>>) -> Self {
+        self.with(|facts| facts.services.insert_absent::<T>(reason))
+    }
+
     /// Replaces all services.
     #[must_use]
     pub fn with_services(self, services: Services) -> Self {

@@ -15,7 +15,7 @@ use super::deadline::CallDeadline;
 use super::scope_span::ScopeSpan;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
-use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
+use crate::{Entry, Need, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
 /// The maximum nesting depth of calls.
 const MAX_DEPTH: u32 = 16;
@@ -231,7 +231,7 @@ impl ToolContext {
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if the host offers none. A tool that declares its services is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(&[std::any::type_name::<T>()]).into())
+        self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(self.services(), &[&Need::new::<T>()]).into())
     }
 
     /// Returns the tool with this name, from the scope of the running call.

@@ -10,7 +10,11 @@ use crate::Need;
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
 /// instead.
 #[derive(Clone, Default)]
-pub struct Services(HashMap<TypeId, Service>);
+pub struct Services {
+    offered: HashMap<TypeId, Service>,
+    /// The host's reasons for services that it does not offer.
+    absent: HashMap<TypeId, Arc<str>>,
+}
 
 #[derive(Clone)]
 struct Service {
@@ -31,24 +35,35 @@ impl Services {
 
     /// Adds a service that the host shares.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), Service { type_name: type_name::<T>(), value: service });
+        self.offered.insert(TypeId::of::<T>(), Service { type_name: type_name::<T>(), value: service });
+    }
+
+    /// Sets the reason that the host offers no service of this type, and the next step, such as a setting to write. Tools that need the
+    /// service fail with this reason, and sessions skip them. Has no effect on a service that is offered.
+    pub fn insert_absent<T: Send + Sync + 'static>(&mut self, reason: impl Into<Arc<str>>) {
+        self.absent.insert(TypeId::of::<T>(), reason.into());
     }
 
     /// Returns the service of this type, or `None` if there is none.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.0.get(&TypeId::of::<T>())?.value.clone().downcast().ok()
+        self.offered.get(&TypeId::of::<T>())?.value.clone().downcast().ok()
     }
 
     /// Returns the required services that the map lacks.
     pub fn unmet<'a>(&self, needs: &'a [Need]) -> Vec<&'a Need> {
-        needs.iter().filter(|need| !self.0.contains_key(&need.id())).collect()
+        needs.iter().filter(|need| !self.offered.contains_key(&need.id())).collect()
+    }
+
+    /// Returns the host's reason for not offering a required service, or `None` if it gave none.
+    pub fn absence(&self, need: &Need) -> Option<&str> {
+        self.absent.get(&need.id()).map(|reason| &**reason)
     }
 }
 
 impl fmt::Debug for Services {
     /// Prints only the types, because services may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut names: Vec<_> = self.0.values().map(|service| service.type_name).collect();
+        let mut names: Vec<_> = self.offered.values().map(|service| service.type_name).collect();
         names.sort_unstable();
         f.debug_set().entries(names).finish()
     }

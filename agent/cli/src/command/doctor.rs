@@ -114,10 +114,13 @@ impl Finding {
     }
 }
 
-/// Returns a finding for each tool with a missing service.
+/// Returns a finding for each tool with a missing service. A service that a setting would bring is none.
 fn unmet(services: &Services) -> Vec<Finding> {
     let finding = |entry: &tools::Entry| {
-        let missing: Vec<_> = services.unmet(entry.needs()).iter().map(|need| need.type_name()).collect();
+        let missing: Vec<_> = (services.unmet(entry.needs()).iter())
+            .filter(|need| services.absence(need).is_none())
+            .map(|need| need.type_name())
+            .collect();
         (!missing.is_empty()).then(|| {
             let missing = missing.join(" and ");
             let message = format!("needs {missing}, which this program does not provide; sessions skip the tool");

@@ -1,0 +1,88 @@
+//! [`SearchBackend`]: the link-time record of a search service.
+
+use std::fmt;
+
+use serde_json::Value;
+use tools::Source;
+use tools::linked::NamedSubmission;
+use tools_http::{Request, Response, StatusCode};
+
+use super::{SearchError, SearchFault, SearchQuery, SearchResult};
+
+/// The link-time record of a search service. Every program that links its crate finds it by name. Register it with
+/// [`inventory::submit!`](super::inventory::submit).
+#[derive(Clone)]
+pub struct SearchBackend {
+    /// The name: letters, digits, `-`, `_` and `.`.
+    pub name: &'static str,
+    /// A one-line description for people.
+    pub description: &'static str,
+    /// The place that declares it.
+    pub source: Source,
+    /// The usual base URL. `None` if the user has to name the service.
+    pub base_url: Option<&'static str>,
+    /// The header of the key. `None` if the service takes no key. The program binds the key to it; a backend never sees the key.
+    pub key: Option<SearchKey>,
+    /// True if the backend was run against its real service at least once.
+    pub is_proven: bool,
+    /// The options that the service knows.
+    pub options: &'static [SearchOption],
+    /// Creates the request of a query. All requests go to one host, with one method.
+    pub request: fn(&SearchQuery<'_>) -> Result<Request, SearchError>,
+    /// Reads the results of a response with a status of success. Fields may be of any length and have any characters.
+    pub results: fn(&Response) -> Result<Vec<SearchResult>, SearchError>,
+    /// Returns the fault that a status and the body's JSON (or null) mean, if it differs from the usual meaning of the status.
+    pub fault: fn(StatusCode, &Value) -> Option<SearchFault>,
+}
+
+/// The place of a service's key in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchKey {
+    /// The name of the header.
+    pub header: &'static str,
+    /// The text before the key in the header: `"Bearer "` or nothing.
+    pub prefix: &'static str,
+    /// The usual environment variable of the key.
+    pub variable: &'static str,
+    /// True if the service refuses a request without a key.
+    pub is_required: bool,
+}
+
+/// An option of a search, which not every service knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SearchOption {
+    /// The language of the results.
+    Language,
+    /// The filter of adult content.
+    SafeSearch,
+}
+
+inventory::collect!(SearchBackend);
+
+impl NamedSubmission for SearchBackend {
+    const NOUN: &'static str = "search backend";
+
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn source(&self) -> &Source {
+        &self.source
+    }
+}
+
+impl fmt::Debug for SearchBackend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SearchBackend").field("name", &self.name).field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for SearchOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Language => "language",
+            Self::SafeSearch => "safe search",
+        })
+    }
+}

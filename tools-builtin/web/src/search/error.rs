@@ -1,0 +1,116 @@
+//! [`SearchError`]: the errors of a search.
+
+use std::time::Duration;
+
+use tools::ToolError;
+use tools_http::{HttpError, StatusCode};
+
+use super::{SearchFault, SearchOption};
+
+/// The error of a search or of its configuration.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The backend has no usual address, and the user named none.
+    #[error("the search backend {backend} needs the address of an instance; set its base URL")]
+    NoBaseUrl {
+        /// The name of the backend.
+        backend: &'static str,
+    },
+    /// The base URL cannot be used.
+    #[error(
+        "the search backend {backend} cannot use the base URL {url:?}: {reason}; write for example https://search.example.org"
+    )]
+    BaseUrl {
+        /// The name of the backend.
+        backend: &'static str,
+        /// The base URL.
+        url: String,
+        /// The fault.
+        reason: String,
+    },
+    /// The service does not know an option.
+    #[error("the search backend {backend} has no option for {option}; remove the setting, or choose another backend")]
+    Option {
+        /// The name of the backend.
+        backend: &'static str,
+        /// The option.
+        option: SearchOption,
+    },
+    /// The number of results is out of range.
+    #[error("a search returns 1 to {most} results, not {count}; change the count")]
+    Count {
+        /// The wanted number.
+        count: usize,
+        /// The greatest number.
+        most: usize,
+    },
+    /// The query cannot be sent.
+    #[error("the query cannot be searched for: {reason}")]
+    Query {
+        /// The fault and its repair.
+        reason: String,
+    },
+    /// The service answered with an error status.
+    #[error("{host} refused the search with status {}{}; {}", status.as_u16(), quoted(message), fault.advice())]
+    Status {
+        /// The host of the service.
+        host: String,
+        /// The status.
+        status: StatusCode,
+        /// The cause.
+        fault: SearchFault,
+        /// The message of the service, cleaned and cut. Empty if there is none.
+        message: String,
+        /// The time until a retry that the service asks for.
+        retry_after: Option<Duration>,
+    },
+    /// The service reported an error in an answer with the status of success.
+    #[error("{host} reported an error{}; change the query, or tell the user", quoted(message))]
+    Reported {
+        /// The host of the service.
+        host: String,
+        /// The message of the service, cleaned and cut.
+        message: String,
+    },
+    /// The service asked other services, of which none answered.
+    #[error("{host} had no answer from its search engines{}; try again later", quoted(message))]
+    Engines {
+        /// The host of the service.
+        host: String,
+        /// The engines and their faults, cleaned and cut.
+        message: String,
+    },
+    /// The answer is not of the expected form.
+    #[error(
+        "the answer of {host} cannot be read: {reason}; ask the user to check the address of this service in the settings"
+    )]
+    Answer {
+        /// The host of the service.
+        host: String,
+        /// The fault.
+        reason: String,
+    },
+    /// The request failed.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+}
+
+impl From<SearchError> for ToolError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::Http(error) => error.into(),
+            SearchError::Status { fault, retry_after, .. } if fault.is_transient() => {
+                let transient = Self::transient(error.to_string());
+                retry_after.into_iter().fold(transient, Self::with_retry_after)
+            }
+            SearchError::Engines { .. } => Self::transient(error.to_string()),
+            error => Self::execution_failed(error.to_string()),
+        }
+    }
+}
+
+/// Returns a message in quotes after a colon, or nothing for an empty one.
+fn quoted(message: &str) -> String {
+    if message.is_empty() { String::new() } else { format!(": {message:?}") }
+}

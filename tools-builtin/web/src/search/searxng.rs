@@ -1,0 +1,68 @@
+//! SearXNG: an instance that the user names, by its JSON API.
+
+use serde_json::Value;
+use tools::source;
+use tools_http::{Request, Response, StatusCode};
+
+use super::answer::{cleaned, host};
+use super::{
+    SafeSearch, SearchBackend, SearchError, SearchFault, SearchOption, SearchQuery, SearchResult, items, json_answer,
+    missing,
+};
+
+inventory::submit! {
+    SearchBackend {
+        name: "searxng",
+        description: "an instance of SearXNG, which asks many search engines",
+        source: source!(),
+        base_url: None,
+        key: None,
+        is_proven: false,
+        options: &[SearchOption::Language, SearchOption::SafeSearch],
+        request,
+        results,
+        fault,
+    }
+}
+
+/// An instance takes no number of results.
+fn request(query: &SearchQuery<'_>) -> Result<Request, SearchError> {
+    let mut parameters = vec![("q", query.query), ("format", "json")];
+    parameters.extend(query.language.map(|language| ("language", language)));
+    parameters.extend(query.safe_search.map(|level| ("safesearch", level_of(level))));
+    Ok(Request::get(query.endpoint("search", &parameters).as_str())?)
+}
+
+fn level_of(safe_search: SafeSearch) -> &'static str {
+    match safe_search {
+        SafeSearch::Off => "0",
+        SafeSearch::Moderate => "1",
+        SafeSearch::Strict => "2",
+    }
+}
+
+/// Reads results, whose fields are plain text.
+fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
+    let answer = json_answer(response)?;
+    let results = items(&answer, "results").ok_or_else(|| missing(response, "results"))?;
+    let silent = items(&answer, "unresponsive_engines").unwrap_or_default();
+    if results.is_empty() && !silent.is_empty() {
+        let message = silent.iter().map(engine).collect::<Vec<_>>().join(", ");
+        return Err(SearchError::Engines { host: host(response), message: cleaned(&message) });
+    }
+    let result = |item: &Value| {
+        SearchResult::from_json(item, "title", "url", "content").with_date(item["publishedDate"].as_str())
+    };
+    Ok(results.iter().map(result).collect())
+}
+
+/// Returns the name and the fault of an engine that did not answer.
+fn engine(pair: &Value) -> String {
+    let part = |index: usize| pair[index].as_str().unwrap_or("unknown");
+    format!("{} ({})", part(0), part(1))
+}
+
+/// An instance answers 403 if its settings do not list the format.
+fn fault(status: StatusCode, _: &Value) -> Option<SearchFault> {
+    (status == StatusCode::FORBIDDEN).then_some(SearchFault::Format)
+}

@@ -1,0 +1,197 @@
+//! [`WebSearch`]: the service of `web.search`.
+
+use std::fmt;
+
+use tools::{Access, Target, ToolContext};
+use tools_http::{BoundSecret, HttpClient, HttpError, Method, Request, Url};
+
+use super::answer::check_status;
+use super::{SafeSearch, SearchBackend, SearchError, SearchOption, SearchQuery, SearchResult};
+
+/// The greatest size of an answer. Twenty results of any service are far smaller.
+const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
+
+/// The search that the user chose: a backend with its options. A host puts it into the services of a context.
+///
+/// ```
+/// use tools::ToolContext;
+/// use tools_http::{HttpClient, HttpOptions};
+/// use tools_web::search::{self, WebSearch};
+///
+/// # fn key() -> String { "a key of the user".to_owned() }
+/// let web_search = WebSearch::new(search::get("brave")?, None)?.with_language("en")?;
+/// let secret = web_search.bind_key(&key())?.unwrap();
+/// let client = HttpClient::from_options(HttpOptions::new().with_secret(secret))?;
+/// let grant: Vec<String> = web_search.targets().iter().map(ToString::to_string).collect();
+/// assert_eq!(grant, ["search:read:web", "net:read:api.search.brave.com"]);
+/// let cx = ToolContext::new().with_service(client).with_service(web_search);
+/// # let _ = cx;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct WebSearch {
+    backend: &'static SearchBackend,
+    base_url: Url,
+    /// The URL and the method of all requests.
+    probe: (Url, Method),
+    count: usize,
+    language: Option<String>,
+    safe_search: Option<SafeSearch>,
+}
+
+/// The results of a search.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The host that answered.
+    pub(super) host: String,
+    pub(super) results: Vec<SearchResult>,
+    /// The number of results without a usable address.
+    pub(super) left_out: usize,
+}
+
+impl WebSearch {
+    /// The greatest number of results.
+    pub const MAX_COUNT: usize = 20;
+
+    /// Creates a search by a backend, at its usual address or another one. It returns 5 results unless a call wants another number.
+    ///
+    /// # Errors
+    /// - Returns [`SearchError::NoBaseUrl`] if there is no usual address and none is given.
+    /// - Returns [`SearchError::BaseUrl`] if the address is not an `http` or `https` URL without credentials, query and fragment.
+    pub fn new(backend: &'static SearchBackend, base_url: Option<&str>) -> Result<Self, SearchError> {
+        let name = backend.name;
+        let text = base_url.or(backend.base_url).ok_or(SearchError::NoBaseUrl { backend: name })?;
+        let refused = |reason: String| SearchError::BaseUrl { backend: name, url: without_secrets(text), reason };
+        let url = Url::parse(text).map_err(|error| refused(error.to_string()))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(refused("it is not an http or https URL".to_owned()));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused("it has credentials".to_owned()));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refused("it has a query or a fragment".to_owned()));
+        }
+        let probe = (backend.request)(&SearchQuery::new(&url, "probe", 1))?;
+        let probe = (probe.url().clone(), probe.method().clone());
+        Ok(Self { backend, base_url: url, probe, count: 5, language: None, safe_search: None })
+    }
+
+    /// Sets the number of results of a call that wants no other number.
+    ///
+    /// # Errors
+    /// Returns [`SearchError::Count`] if the number is not from 1 to 20.
+    pub fn with_count(self, count: usize) -> Result<Self, SearchError> {
+        Ok(Self { count: checked(count)?, ..self })
+    }
+
+    /// Sets the language of the results, as the service spells it.
+    ///
+    /// # Errors
+    /// Returns [`SearchError::Option`] if the service has no such option.
+    pub fn with_language(self, language: impl Into<String>) -> Result<Self, SearchError> {
+        self.check(SearchOption::Language)?;
+        Ok(Self { language: Some(language.into()), ..self })
+    }
+
+    /// Sets the filter of adult content.
+    ///
+    /// # Errors
+    /// Returns [`SearchError::Option`] if the service has no such option.
+    pub fn with_safe_search(self, safe_search: SafeSearch) -> Result<Self, SearchError> {
+        self.check(SearchOption::SafeSearch)?;
+        Ok(Self { safe_search: Some(safe_search), ..self })
+    }
+
+    /// Returns the backend.
+    pub fn backend(&self) -> &'static SearchBackend {
+        self.backend
+    }
+
+    /// Returns the base URL.
+    pub fn base_url(&self) -> &Url {
+        &self.base_url
+    }
+
+    /// Returns the targets of every search: `search:read:web`, and the host of the service. A service that takes `POST` only is
+    /// written to: a policy that asks about writes then needs a rule that allows it, because a running call cannot ask.
+    pub fn targets(&self) -> Vec<Target> {
+        let (url, method) = &self.probe;
+        let access = if [Method::GET, Method::HEAD].contains(method) { Access::Read } else { Access::Write };
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let targets = [Target::new(Access::Read, "search", "web"), Target::new(access, "net", &host)];
+        targets.into_iter().flatten().collect()
+    }
+
+    /// Binds a key of the user to the origin of the service and its header, for [`HttpOptions`](tools_http::HttpOptions). Returns
+    /// `None` if the service takes no key.
+    ///
+    /// # Errors
+    /// Returns the errors of [`BoundSecret::new`].
+    pub fn bind_key(&self, key: &str) -> Result<Option<BoundSecret>, HttpError> {
+        let origin = self.probe.0.origin().ascii_serialization();
+        let bind = |place: super::SearchKey| {
+            BoundSecret::new(&format!("{}-key", self.backend.name), &origin, place.header, place.prefix, key)
+        };
+        self.backend.key.map(bind).transpose()
+    }
+
+    /// Searches.
+    pub(super) async fn search(
+        &self,
+        cx: &ToolContext,
+        client: &HttpClient,
+        query: &str,
+        count: Option<usize>,
+    ) -> Result<Found, SearchError> {
+        let query = query.trim();
+        if query.is_empty() {
+            return Err(SearchError::Query { reason: "it is blank; write some words".to_owned() });
+        }
+        let count = checked(count.unwrap_or(self.count))?;
+        let response = client.send(cx, self.request(query, count)?).await?;
+        check_status(self.backend, &response)?;
+        let all = (self.backend.results)(&response)?;
+        let mut results: Vec<_> = all.iter().filter_map(SearchResult::cleaned).collect();
+        let left_out = all.len() - results.len();
+        results.truncate(count);
+        Ok(Found { host: super::answer::host(&response), results, left_out })
+    }
+
+    fn request(&self, query: &str, count: usize) -> Result<Request, SearchError> {
+        let query = SearchQuery {
+            language: self.language.as_deref(),
+            safe_search: self.safe_search,
+            ..SearchQuery::new(&self.base_url, query, count)
+        };
+        Ok((self.backend.request)(&query)?.with_max_body_bytes(MAX_ANSWER_BYTES))
+    }
+
+    fn check(&self, option: SearchOption) -> Result<(), SearchError> {
+        let is_known = self.backend.options.contains(&option);
+        if is_known { Ok(()) } else { Err(SearchError::Option { backend: self.backend.name, option }) }
+    }
+}
+
+fn checked(count: usize) -> Result<usize, SearchError> {
+    let most = WebSearch::MAX_COUNT;
+    if (1..=most).contains(&count) { Ok(count) } else { Err(SearchError::Count { count, most }) }
+}
+
+/// Returns a base URL for a message, without the part that may be a password.
+fn without_secrets(url: &str) -> String {
+    url.rsplit_once('@').map_or_else(|| url.to_owned(), |(_, rest)| format!("…@{rest}"))
+}
+
+impl fmt::Debug for WebSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WebSearch")
+            .field("backend", &self.backend.name)
+            .field("base_url", &self.base_url.as_str())
+            .field("count", &self.count)
+            .field("language", &self.language)
+            .field("safe_search", &self.safe_search)
+            .finish()
+    }
+}
