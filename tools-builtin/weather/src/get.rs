@@ -16,10 +16,11 @@ use crate::visible::visible;
 /// The maximum number of places that an answer lists.
 const MAX_PLACES: usize = 10;
 
-/// Returns the weather of a place, now and for the next days, from Open-Meteo.
+/// Returns the weather of a place from Open-Meteo: current values, and one entry a day for up to 16 days. Has no past weather and no
+/// hourly values. Set `place`, or set `latitude` and `longitude`.
 ///
-/// - Check `place` in the answer: the place that was taken. `other_places` have the same name.
-/// - If a name is ambiguous, the answer has no weather but `candidates`. Call again with the coordinates of the one that is meant, or
+/// - `place` in the answer is the place that was taken: check that it is the one that is meant. `other_places` have the same name.
+/// - For an ambiguous name, the answer has `candidates` and no weather. Call again with the coordinates of the one that is meant, or
 ///   ask the user.
 /// - Each number has its unit. `null` is a value that the service does not have. Times are local to the place.
 #[tool(

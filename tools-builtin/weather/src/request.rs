@@ -1,6 +1,6 @@
 //! [`WeatherRequest`]: the arguments of `weather.get`.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tools::JsonSchema;
 
 /// The arguments of `weather.get`.
@@ -14,7 +14,7 @@ pub(crate) struct WeatherRequest {
     /// Narrows `place` to a country: its English name, or its ISO code such as `DE`.
     #[schemars(length(min = 2, max = 100))]
     pub(crate) country: Option<String>,
-    /// Narrows `place` to a state, province, county or district, by its English or local name.
+    /// Narrows `place` to a state, province, county or district: its English name.
     #[schemars(length(min = 2, max = 100))]
     pub(crate) region: Option<String>,
     /// The latitude in degrees, with `longitude` and without `place`.
@@ -39,7 +39,8 @@ pub(crate) struct WeatherRequest {
 }
 
 /// A system of units.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+// `Serialize` puts the default into the schema.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[schemars(crate = "tools::schemars")]
 pub(crate) enum UnitSystem {
