@@ -15,7 +15,7 @@ use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::{TempWorkspace, TestHost};
 
-/// All tools, with a filled workspace and everything granted. Names of hosts lead to an address that the client refuses.
+/// All tools, with a filled workspace and everything granted, these hosts by name. Names of hosts lead to an address that the client refuses.
 struct Bench {
     host: TestHost,
     files: TempWorkspace,
@@ -28,8 +28,10 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let hosts = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
     let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
-    let host =
-        TestHost::new(tools_builtin::register).with_service(Workspace::open(files.path()).unwrap()).with_service(http);
+    let host = TestHost::new(tools_builtin::register)
+        .with_grant(&["*:*:**", "net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"])
+        .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(http);
     Bench { host, files }
 });
 

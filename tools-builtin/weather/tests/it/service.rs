@@ -10,6 +10,9 @@ use tools_testkit::TestHost;
 
 const HOSTS: [&str; 2] = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
 
+/// The grant that the tool needs.
+const GRANT: [&str; 2] = ["net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"];
+
 pub(crate) const PLACES: &str = include_str!("../recorded/geocoding_zurich.json");
 pub(crate) const NO_PLACES: &str = include_str!("../recorded/geocoding_empty.json");
 pub(crate) const FORECAST: &str = include_str!("../recorded/forecast_zurich.json");
@@ -44,7 +47,7 @@ impl TestService {
             options = options.with_private_host(host);
         }
         let client = HttpClient::from_options(options.with_resolver(Arc::new(resolver))).unwrap();
-        let host = TestHost::new(tools_weather::register).with_service(client);
+        let host = TestHost::new(tools_weather::register).with_grant(&GRANT).with_service(client);
         Self { server, host }
     }
 
