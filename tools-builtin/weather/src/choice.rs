@@ -23,35 +23,33 @@ pub(crate) enum Choice {
     Several(Vec<FoundPlace>),
     /// No place is in the named country and region. These have the name elsewhere.
     Elsewhere(Vec<FoundPlace>),
-    /// No place.
-    Nothing,
 }
 
 impl Choice {
-    /// Chooses among the places that the service found.
+    /// Chooses among the places that the service found. Returns `None` if there are none.
     ///
     /// 1. Places outside of the named country and region are left out.
     /// 2. If places have exactly this name, or else this postal code, the others are left out.
     /// 3. If one place is left, or all are within 20 km of the most populous, that one is meant.
     /// 4. The most populous is also meant if it has 20 times as many inhabitants as the next, and at least 50,000. A postal code is
     ///    exempt: it says nothing about size.
-    pub(crate) fn new(narrowing: &Narrowing, found: Vec<FoundPlace>) -> Self {
+    pub(crate) fn new(narrowing: &Narrowing, found: Vec<FoundPlace>) -> Option<Self> {
         if found.is_empty() {
-            return Self::Nothing;
+            return None;
         }
         let (inside, outside): (Vec<_>, Vec<_>) = found.into_iter().partition(|place| narrowing.admits(place));
         if inside.is_empty() {
-            return Self::Elsewhere(best_matches(narrowing, outside).0);
+            return Some(Self::Elsewhere(best_matches(narrowing, outside).0));
         }
         let (mut matches, is_postcode) = best_matches(narrowing, inside);
         let first = matches.remove(0);
         let next = matches.iter().find(|place| kilometres(&first, place) > NEAR_KILOMETRES);
         if next.is_none_or(|next| !is_postcode && population(&first) >= DOMINANCE * population(next)) {
             matches.retain(|place| kilometres(&first, place) > NEAR_KILOMETRES);
-            return Self::One(Box::new(first), matches);
+            return Some(Self::One(Box::new(first), matches));
         }
         matches.insert(0, first);
-        Self::Several(matches)
+        Some(Self::Several(matches))
     }
 }
 

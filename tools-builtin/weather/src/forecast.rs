@@ -13,8 +13,6 @@ use crate::request::WeatherRequest;
 use crate::row::{Row, fault};
 use crate::service;
 
-pub(crate) const HOST: &str = "api.open-meteo.com";
-
 /// The variables of `current`, by the names of the service.
 const CURRENT: &str = "weather_code,is_day,temperature_2m,apparent_temperature,relative_humidity_2m,precipitation,cloud_cover,\
     pressure_msl,wind_speed_10m,wind_direction_10m,wind_gusts_10m";
@@ -99,7 +97,7 @@ pub(crate) async fn forecast(
     let mut parameters = vec![("latitude", &*latitude), ("longitude", &longitude), ("current", CURRENT)];
     parameters.extend([("daily", DAILY), ("timezone", "auto"), ("forecast_days", &days)]);
     parameters.extend(request.unit_parameters());
-    let answer: ForecastAnswer = service::request(cx, client, HOST, "/v1/forecast", &parameters).await?;
+    let answer: ForecastAnswer = service::request(cx, client, service::FORECASTS, "/v1/forecast", &parameters).await?;
     let now = Row {
         values: answer.current.iter().map(|(field, value)| (&**field, value)).collect(),
         units: &answer.current_units,

@@ -9,8 +9,6 @@ use crate::place::{Place, elevation};
 use crate::service;
 use crate::visible::visible;
 
-const HOST: &str = "geocoding-api.open-meteo.com";
-
 /// A place that the service found.
 ///
 /// The fields are those of the client open-meteo 1.0.1 on PyPI (`open_meteo/models/geocoding.py`) and of the service's documentation:
@@ -67,12 +65,15 @@ pub(crate) async fn find(
     // All that the service gives: it finds parts of names too, so the place that is meant may come late.
     let mut parameters = vec![("name", name), ("count", "100"), ("language", "en"), ("format", "json")];
     parameters.extend(country_code.map(|code| ("countryCode", code)));
-    let found: FoundPlaces = service::request(cx, client, HOST, "/v1/search", &parameters).await?;
+    let found: FoundPlaces = service::request(cx, client, service::PLACES, "/v1/search", &parameters).await?;
     let places = found.results.unwrap_or_default();
     let is_on_earth = |place: &FoundPlace| place.latitude.abs() <= 90.0 && place.longitude.abs() <= 180.0;
     if let Some(wrong) = places.iter().find(|place| place.name.is_empty() || !is_on_earth(place)) {
-        let fault = format!("a place with the coordinates {}, {}", wrong.latitude, wrong.longitude);
-        return Err(WeatherError::Shape { host: HOST, fault });
+        let fault = format!(
+            "it has a place without a name or outside of the Earth, at {}, {}",
+            wrong.latitude, wrong.longitude
+        );
+        return Err(WeatherError::Shape { host: service::PLACES, fault });
     }
     Ok(places)
 }

@@ -30,6 +30,7 @@ const MAX_PLACES: usize = 10;
     open_world,
     needs = HttpClient,
     tags = ["weather", "web"],
+    timeout = "30s",
     example({"place": "Zurich", "country": "CH"}),
     example({"place": "Springfield, Illinois", "days": 7, "units": "imperial"}),
     example({"latitude": 52.52, "longitude": 13.41, "days": 1, "wind_speed_unit": "ms"}),
@@ -82,16 +83,15 @@ async fn answer(cx: &ToolContext, client: &HttpClient, request: &WeatherRequest)
             (Place::from_coordinates(latitude, longitude), Vec::new())
         }
         (Some(name), None, None) => match search(cx, client, name, request).await? {
-            (Choice::One(place, others), _) => (place.to_place(), listed(&others)),
-            (Choice::Several(places), _) => {
+            Choice::One(place, others) => (place.to_place(), listed(&others)),
+            Choice::Several(places) => {
                 let problem = format!("{} places may be meant by {name:?}", places.len());
                 return Ok(candidates(problem, &places));
             }
-            (Choice::Elsewhere(places), _) => {
+            Choice::Elsewhere(places) => {
                 let problem = format!("no {name:?} is in the country or region that was named; these are elsewhere");
                 return Ok(candidates(problem, &places));
             }
-            (Choice::Nothing, narrowing) => return Err(narrowing.unknown()),
         },
         (None, None, None) => return Err(WeatherError::NoPlace),
         (None, ..) if !narrows => return Err(WeatherError::HalfCoordinates),
@@ -105,10 +105,10 @@ async fn search(
     client: &HttpClient,
     name: &str,
     request: &WeatherRequest,
-) -> Result<(Choice, Narrowing), WeatherError> {
+) -> Result<Choice, WeatherError> {
     let narrowing = Narrowing::new(name, request.country.as_deref(), request.region.as_deref())?;
     let found = find(cx, client, &narrowing.name, narrowing.country_code().as_deref()).await?;
-    Ok((Choice::new(&narrowing, found), narrowing))
+    Choice::new(&narrowing, found).ok_or_else(|| narrowing.unknown())
 }
 
 async fn weather(

@@ -6,8 +6,8 @@ use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
 use crate::error::WeatherError;
-use crate::forecast::HOST;
 use crate::quantity::Quantity;
+use crate::service::FORECASTS;
 use crate::visible::visible;
 use crate::weather_code::conditions;
 
@@ -69,5 +69,5 @@ impl Row<'_> {
 
 /// Returns the error for a field of the answer.
 pub(crate) fn fault(field: &str, fault: &str) -> WeatherError {
-    WeatherError::Shape { host: HOST, fault: format!("{field} {fault}") }
+    WeatherError::Shape { host: FORECASTS, fault: format!("{field} {fault}") }
 }

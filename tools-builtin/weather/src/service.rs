@@ -10,6 +10,12 @@ use tools_http::{HttpClient, HttpError, Request, Response, StatusCode, Url};
 use crate::error::WeatherError;
 use crate::visible::visible;
 
+/// The host of forecasts.
+pub(crate) const FORECASTS: &str = "api.open-meteo.com";
+
+/// The host of place names.
+pub(crate) const PLACES: &str = "geocoding-api.open-meteo.com";
+
 /// The maximum size of an answer. 100 places with all their postal codes have a tenth of this.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
