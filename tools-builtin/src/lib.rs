@@ -4,6 +4,8 @@
 pub extern crate tools_fs as fs;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
+#[cfg(feature = "weather")]
+pub extern crate tools_weather as weather;
 #[cfg(feature = "web")]
 pub extern crate tools_web as web;
 
@@ -19,6 +21,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     fs::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
+    #[cfg(feature = "weather")]
+    weather::register(catalog)?;
     #[cfg(feature = "web")]
     web::register(catalog)?;
     let _ = catalog;

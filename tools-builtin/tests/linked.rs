@@ -11,7 +11,12 @@ const NAMES: &str = include_str!("names.txt");
 fn linked_tools_match_the_golden_list() {
     let entries = tools::list();
     let linked: Vec<&str> = entries.iter().map(|entry| entry.name().as_str()).collect();
-    let declared = NAMES.lines().filter(|name| cfg!(feature = "fs") || !name.starts_with("fs."));
+    let is_enabled = |name: &&str| match name.split_once('.') {
+        Some(("fs", _)) => cfg!(feature = "fs"),
+        Some(("weather", _)) => cfg!(feature = "weather"),
+        _ => true,
+    };
+    let declared = NAMES.lines().filter(is_enabled);
     assert_eq!(linked, declared.collect::<Vec<_>>(), "write a new tool down in tests/names.txt");
     assert_eq!(tools::conflicts(), []);
     assert!(tools::problems().is_empty(), "{:?}", tools::problems());
@@ -21,6 +26,9 @@ fn linked_tools_match_the_golden_list() {
 fn every_crate_contributes() {
     if cfg!(feature = "fs") {
         tools::expect_linked!("toolcrib-fs", "tools_fs").unwrap();
+    }
+    if cfg!(feature = "weather") {
+        tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();
     }
     tools::expect_linked!("toolcrib-time", "tools_time").unwrap();
     // Neither a package nor a library.

@@ -1,7 +1,8 @@
 //! Every tool returns exactly one result for any arguments, and never panics.
 
+use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,9 +11,11 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_http::testing::TestResolver;
+use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::{TempWorkspace, TestHost};
 
-/// All tools, with a filled workspace and everything granted.
+/// All tools, with a filled workspace and everything granted, these hosts by name. Names of hosts lead to an address that the client refuses.
 struct Bench {
     host: TestHost,
     files: TempWorkspace,
@@ -21,7 +24,14 @@ struct Bench {
 static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let files = TempWorkspace::new();
     fill(files.path());
-    let host = TestHost::new(tools_builtin::register).with_service(Workspace::open(files.path()).unwrap());
+    let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
+    let hosts = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
+    let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
+    let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
+    let host = TestHost::new(tools_builtin::register)
+        .with_grant(&["*:*:**", "net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"])
+        .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(http);
     Bench { host, files }
 });
 
@@ -149,7 +159,7 @@ fn nearly_valid() -> impl Strategy<Value = Value> {
 
 const NAMES: &[&str] = &[
     "path", "start", "end", "after", "zone", "content", "parents", "old", "new", "all", "pattern", "glob", "context",
-    "ignored", "from", "to", "overwrite", "recursive",
+    "ignored", "from", "to", "overwrite", "recursive", "place", "country", "latitude", "longitude", "days", "units",
 ];
 
 fn name() -> impl Strategy<Value = String> {
