@@ -29,24 +29,21 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: &Mask) -> HttpErr
     if error.is_connect() {
         return HttpError::Connect { url, reason };
     }
-    if let Some(error) = find::<hyper::Error>(&causes) {
-        if error.is_parse() {
-            return HttpError::Invalid { url, reason };
-        }
-        if error.is_incomplete_message() || error.is_closed() || error.is_canceled() {
-            return HttpError::Broken { url, reason };
-        }
-    }
-    match find::<io::Error>(&causes).map(io::Error::kind) {
-        Some(
-            io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::BrokenPipe
-            | io::ErrorKind::NotConnected,
-        ) => HttpError::Broken { url, reason },
-        Some(io::ErrorKind::UnexpectedEof) if !error.is_decode() => HttpError::Broken { url, reason },
-        _ if error.is_body() || error.is_decode() => HttpError::Invalid { url, reason },
-        _ => HttpError::Failed { url, reason },
+    let transfer = find::<hyper::Error>(&causes);
+    let kinds = || causes.iter().filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    let is_cut = |kind| match kind {
+        // The end of compressed data is one too.
+        io::ErrorKind::UnexpectedEof => transfer.is_some(),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe => true,
+        _ => false,
+    };
+    let is_closed = |error: &hyper::Error| error.is_incomplete_message() || error.is_closed() || error.is_canceled();
+    if transfer.is_some_and(is_closed) || kinds().any(is_cut) {
+        HttpError::Broken { url, reason }
+    } else if transfer.is_some_and(hyper::Error::is_parse) || error.is_body() || error.is_decode() {
+        HttpError::Invalid { url, reason }
+    } else {
+        HttpError::Failed { url, reason }
     }
 }
 

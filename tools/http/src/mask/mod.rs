@@ -3,51 +3,40 @@
 mod spellings;
 
 use std::borrow::Cow;
+use std::fmt;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-
-use crate::{BoundSecret, HttpError};
+use regex::bytes::{Captures, Regex};
 
 use self::spellings::spellings;
+use crate::{BoundSecret, HttpError};
 
 /// Replaces secrets in responses and errors, in each of their [spellings].
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Mask {
-    /// `None` without secrets.
-    search: Option<Search>,
+    searches: Vec<Search>,
 }
 
-#[derive(Debug)]
 struct Search {
-    /// Finds each spelling in any mixture of cases: names of headers come in lower case, and escapes in both.
-    spellings: AhoCorasick,
-    replacements: Vec<Vec<u8>>,
+    spellings: Regex,
+    replacement: String,
 }
 
 impl Mask {
     /// Creates the mask of these secrets.
     ///
     /// # Errors
-    /// Returns [`HttpError::Option`] if there are too many secrets.
+    /// Returns [`HttpError::Secret`] if a secret is too long to be searched for.
     pub(crate) fn new(secrets: &[BoundSecret]) -> Result<Self, HttpError> {
-        if secrets.is_empty() {
-            return Ok(Self::default());
-        }
-        let (mut patterns, mut replacements) = (Vec::new(), Vec::new());
-        for secret in secrets {
-            for spelling in spellings(secret.prefix(), secret.expose()) {
-                replacements.push(spelling.encoding.encode(&format!("[secret:{}]", secret.name())));
-                patterns.push(spelling.bytes);
-            }
-        }
-        let spellings = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(patterns)
-            .map_err(|error| HttpError::Option { option: "secrets", reason: format!("{error}; configure fewer") })?;
-        Ok(Self { search: Some(Search { spellings, replacements }) })
+        let search = |secret: &BoundSecret| {
+            let spellings = spellings(secret.prefix(), secret.expose()).map_err(|_| HttpError::Secret {
+                name: secret.name().to_owned(),
+                reason: "it is too long to be searched for in responses; use a shorter one".to_owned(),
+            })?;
+            Ok(Search { spellings, replacement: format!("[secret:{}]", secret.name()) })
+        };
+        Ok(Self { searches: secrets.iter().map(search).collect::<Result<_, _>>()? })
     }
 
     /// Masks a body.
@@ -84,12 +73,36 @@ impl Mask {
     }
 
     fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match &self.search {
-            Some(search) if search.spellings.is_match(bytes) => {
-                Cow::Owned(search.spellings.replace_all_bytes(bytes, &search.replacements))
+        let mut masked = Cow::Borrowed(bytes);
+        for search in &self.searches {
+            if let Cow::Owned(replaced) =
+                search.spellings.replace_all(&masked, |found: &Captures<'_>| search.in_place_of(found))
+            {
+                masked = Cow::Owned(replaced);
             }
-            _ => Cow::Borrowed(bytes),
         }
+        masked
+    }
+}
+
+impl Search {
+    /// Returns the replacement in the encoding of the match.
+    fn in_place_of(&self, found: &Captures<'_>) -> Vec<u8> {
+        let utf16 = |encode: fn(u16) -> [u8; 2]| self.replacement.encode_utf16().flat_map(encode).collect();
+        if found.name("le").is_some() {
+            utf16(u16::to_le_bytes)
+        } else if found.name("be").is_some() {
+            utf16(u16::to_be_bytes)
+        } else {
+            self.replacement.clone().into_bytes()
+        }
+    }
+}
+
+impl fmt::Debug for Mask {
+    /// Leaves out the expressions, which contain the secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mask").field("searches", &self.searches.len()).finish_non_exhaustive()
     }
 }
 
@@ -114,6 +127,7 @@ mod tests {
             "s3cr%26t%2F%22k%2By%3D7%20Zq".to_owned(),
             "s3cr%26t%2f%22k%2by%3d7+Zq".to_owned(),
             "s3cr&t/%22k+y=7%20Zq".to_owned(),
+            "s3cr%2526t%252F%2522k%252By%253D7%2520Zq".to_owned(),
             r#"s3cr&t/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr&t\/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr\u0026t/\"k+y=7 Zq"#.to_owned(),
