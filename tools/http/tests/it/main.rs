@@ -1,5 +1,6 @@
 //! The tests of the HTTP client.
 
+mod canary;
 mod cancellation;
 mod failures;
 mod limits;

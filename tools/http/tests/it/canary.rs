@@ -1,0 +1,187 @@
+//! A secret in 10,000 calls through the pipeline: the server returns it in every way, and nothing records it.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use data_encoding::{BASE64, HEXLOWER};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tools::call::CallPlace;
+use tools::{CancellationToken, Catalog, Effects, Grant, Progress, ProgressSink, Tool, ToolContext, ToolError};
+use tools_http::testing::{Received, TestServer, TestStream};
+use tools_http::{BoundSecret, HeaderName, HeaderValue, HttpClient, HttpLimits, Request};
+use tools_journal::{Durability, JournalOptions, SqliteJournal};
+use tracing::field::{Field, Visit};
+use tracing_subscriber::layer::{Context, SubscriberExt as _};
+
+use crate::setup::names;
+
+const CANARY: &str = "canary-7Yt0Zq4W9k2M-canary";
+const CALLS: u64 = 10_000;
+
+/// Counts texts with the canary, plain or encoded.
+#[derive(Clone, Default)]
+struct Counter(Arc<AtomicUsize>);
+
+impl Counter {
+    fn look(&self, text: &str) {
+        let lower = text.to_lowercase();
+        let base64 = BASE64.encode(CANARY.as_bytes());
+        let is_found = lower.contains("7yt0zq4w9k2m") || lower.contains(&HEXLOWER.encode(b"7Yt0Zq4W9k2M"));
+        if is_found || text.contains(&base64[..base64.len() - 4]) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl ProgressSink for Counter {
+    fn report(&self, _: &ToolContext, progress: Progress) {
+        self.look(&format!("{progress:?}"));
+    }
+}
+
+impl Visit for Counter {
+    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
+        self.look(&format!("{value:?}"));
+    }
+}
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Counter {
+    fn on_new_span(&self, attributes: &tracing::span::Attributes<'_>, _: &tracing::span::Id, _: Context<'_, S>) {
+        attributes.record(&mut self.clone());
+    }
+
+    fn on_record(&self, _: &tracing::span::Id, values: &tracing::span::Record<'_>, _: Context<'_, S>) {
+        values.record(&mut self.clone());
+    }
+
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        event.record(&mut self.clone());
+    }
+}
+
+/// Answers with the key of the request, in the way that the path says.
+async fn echo(request: Received, mut stream: TestStream) {
+    let key = request.header("x-key").unwrap_or("none").to_owned();
+    let ok = |body: &str| TestServer::ok("text/plain", body);
+    let redirect = |to: &str| TestServer::head("302 Found", &[("location", to)]);
+    let bytes = match request.path().trim_start_matches('/').split('?').next().unwrap_or_default() {
+        "body" => ok(&format!("hello {key} and {key}")),
+        "json" => ok(&json!({"headers": {"x-key": key}}).to_string()),
+        "base64" => ok(&BASE64.encode(format!("a{key}b").as_bytes())),
+        "hex" => ok(&HEXLOWER.encode(key.as_bytes())),
+        "header" => TestServer::head("200 OK", &[("x-echo", &key), ("set-cookie", &format!("key={key}; secure"))]),
+        "name" => TestServer::head("200 OK", &[(&format!("x-{key}"), "1")]),
+        "status" => TestServer::head(&format!("401 wrong key {key}"), &[("www-authenticate", &format!("Key {key}"))]),
+        "away" => redirect(&format!("http://b.example/body?{key}")),
+        "unknown" => redirect(&format!("http://unknown.example/{key}")),
+        "refused" => redirect(&format!("http://{key}.example/")),
+        "invalid" => redirect(&format!("http://{key}@/")),
+        "circle" => redirect(&format!("/circle?{key}")),
+        "truncated" => format!("HTTP/1.1 200 OK\r\ncontent-length: 999\r\n\r\n{key}").into_bytes(),
+        "garbage" => format!("{key}: {key}\r\n\r\n").into_bytes(),
+        "large" => ok(&key.repeat(500)),
+        "slow" => {
+            let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\nx-echo: {key}\r\n\r\n{key}").as_bytes()).await;
+            return std::future::pending().await;
+        }
+        _ => ok(""),
+    };
+    let _ = stream.write_all(&bytes).await;
+    let _ = stream.shutdown().await;
+}
+
+/// Returns a catalog with a tool that shows all that it sees of a response.
+fn catalog(own_key: Option<&'static str>) -> Catalog {
+    let mut catalog = Catalog::new();
+    let tool = Tool::new("web.show", "Shows a response.", json!({"type": "object"})).unwrap();
+    let handler = move |cx: ToolContext, arguments: Value| async move {
+        let mut request = Request::get(arguments["url"].as_str().unwrap_or_default())?;
+        if let Some(key) = own_key {
+            request = request.with_header(HeaderName::from_static("x-key"), HeaderValue::from_static(key));
+        }
+        let client = cx.need::<HttpClient>()?;
+        let response = client.send(&cx, request.with_max_body_bytes(10_000)).await?;
+        let shown = format!("{response:?} {}", String::from_utf8_lossy(&response.body));
+        tracing::info!(shown, "a response");
+        cx.report(Progress::message(shown.clone()));
+        Ok::<_, ToolError>(shown)
+    };
+    catalog.register(tool.with_effects(Effects::Undeclared), handler).unwrap();
+    catalog
+}
+
+/// Runs calls and returns how often the canary is in results, spans, progress and the journal.
+async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize; 4] {
+    const PATHS: [&str; 16] = [
+        "body", "json", "base64", "hex", "header", "name", "status", "away", "unknown", "refused", "invalid", "circle",
+        "truncated", "garbage", "large", "slow",
+    ];
+    let server = TestServer::start_streaming(echo).await;
+    let mut limits = HttpLimits::default();
+    limits.total = Duration::from_secs(10);
+    let mut options = names([("a.example", server.address()), ("b.example", server.address())]).with_limits(limits);
+    if own_key.is_none() {
+        options = options.with_secret(BoundSecret::new("service", "http://a.example", "x-key", "", CANARY).unwrap());
+    }
+    let (results, spans, progress) = (Counter::default(), Counter::default(), Counter::default());
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(spans.clone()));
+    let path = folder.join("calls.journal");
+    let journal = SqliteJournal::open(&path, JournalOptions::new().with_durability(Durability::Process)).unwrap();
+    let clauses = ["*:*:**", "net:read:a.example", "net:read:b.example", "net:read:unknown.example"];
+    let cx = ToolContext::new()
+        .with_grant(Grant::parse(clauses).unwrap())
+        .with_service(HttpClient::from_options(options).unwrap())
+        .with_journal(Arc::new(journal))
+        .with_progress(Arc::new(progress.clone()))
+        .with_recorded_content(true)
+        .with_session("canary");
+    let catalog = catalog(own_key);
+    let errors = Mutex::new(std::collections::BTreeMap::new());
+    for number in 0..calls {
+        let path = PATHS[usize::try_from(number).unwrap() % PATHS.len()];
+        let token = CancellationToken::new();
+        let cx = cx.clone().with_place(CallPlace::new(number, 0)).with_cancellation(token.clone());
+        let call = catalog.execute(&cx, "web.show", json!({"url": format!("http://a.example/{path}")}));
+        let answered = if path == "slow" {
+            tokio::join!(call, async {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+                token.cancel();
+            })
+            .0
+        } else {
+            call.await
+        };
+        let code = answered.as_ref().err().map(ToolError::code);
+        *errors.lock().unwrap().entry((path, format!("{code:?}"))).or_insert(0) += 1;
+        results.look(&format!("{answered:?} {}", answered.as_ref().map_or_else(ToString::to_string, |_| String::new())));
+    }
+    if own_key.is_none() {
+        println!("outcomes: {:?}", errors.lock().unwrap());
+    }
+    drop(cx);
+    let recorded = Counter::default();
+    for file in std::fs::read_dir(folder).unwrap() {
+        recorded.look(&String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()));
+    }
+    [&results, &spans, &progress, &recorded].map(Counter::count)
+}
+
+#[tokio::test]
+async fn a_canary_is_nowhere_after_10_000_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = run(CALLS, folder.path(), None).await;
+    // The positive control: a key of the tool, which no mask knows.
+    let folder = tempfile::tempdir().unwrap();
+    let control = run(32, folder.path(), Some(CANARY)).await;
+    println!("canary: {found:?} in {CALLS} calls (results, spans, progress, journal); control: {control:?} in 32");
+    assert_eq!(found, [0; 4]);
+    assert!(control.iter().all(|count| *count > 0), "{control:?}");
+}
