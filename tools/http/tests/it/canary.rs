@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use data_encoding::{BASE64, HEXLOWER};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tools::call::CallPlace;
@@ -145,28 +146,29 @@ async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize
         .with_session("canary");
     let catalog = catalog(own_key);
     let errors = Mutex::new(std::collections::BTreeMap::new());
-    for number in 0..calls {
+    // In parallel, because each commit of the journal waits for the disk.
+    let (catalog, cx, results, errors) = (&catalog, &cx, &results, &errors);
+    let calls = (0..calls).map(|number| async move {
         let path = PATHS[usize::try_from(number).unwrap() % PATHS.len()];
         let token = CancellationToken::new();
         let cx = cx.clone().with_place(CallPlace::new(number, 0)).with_cancellation(token.clone());
         let call = catalog.execute(&cx, "web.show", json!({"url": format!("http://a.example/{path}")}));
-        let answered = if path == "slow" {
-            tokio::join!(call, async {
+        let cancel = async {
+            if path == "slow" {
                 tokio::time::sleep(Duration::from_millis(2)).await;
                 token.cancel();
-            })
-            .0
-        } else {
-            call.await
+            }
         };
+        let answered = tokio::join!(call, cancel).0;
         let code = answered.as_ref().err().map(ToolError::code);
         *errors.lock().unwrap().entry((path, format!("{code:?}"))).or_insert(0) += 1;
-        results.look(&format!("{answered:?} {}", answered.as_ref().map_or_else(ToString::to_string, |_| String::new())));
-    }
+        results
+            .look(&format!("{answered:?} {}", answered.as_ref().map_or_else(ToString::to_string, |_| String::new())));
+    });
+    futures_util::stream::iter(calls).buffer_unordered(32).collect::<()>().await;
     if own_key.is_none() {
         println!("outcomes: {:?}", errors.lock().unwrap());
     }
-    drop(cx);
     let recorded = Counter::default();
     for file in std::fs::read_dir(folder).unwrap() {
         recorded.look(&String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()));
