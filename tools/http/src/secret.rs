@@ -10,7 +10,7 @@ use crate::{HttpError, headers, location};
 
 /// A secret that the client sends in one header to one origin. Neither a tool nor a model sees it.
 ///
-/// It replaces a header of this name that a tool sets. In responses and errors, its value is replaced by `[secret:NAME]`, see
+/// Replaces a header of this name that a tool sets. In responses and errors, its value is replaced by `[secret:NAME]`, see
 /// [`HttpClient::send`](crate::HttpClient::send).
 ///
 /// ```

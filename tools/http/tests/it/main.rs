@@ -1,5 +1,7 @@
 //! The tests of the HTTP client.
 
+#![allow(clippy::unwrap_used)]
+
 mod canary;
 mod cancellation;
 mod failures;
