@@ -173,7 +173,7 @@ async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize
     for file in std::fs::read_dir(folder).unwrap() {
         recorded.look(&String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()));
     }
-    [&results, &spans, &progress, &recorded].map(Counter::count)
+    [results, &spans, &progress, &recorded].map(Counter::count)
 }
 
 #[tokio::test]

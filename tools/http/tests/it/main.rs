@@ -1,6 +1,7 @@
 //! The tests of the HTTP client.
 
-#![allow(clippy::unwrap_used)]
+// Counts are printed for the record.
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod canary;
 mod cancellation;
