@@ -1,5 +1,6 @@
 //! Encryption: real names and certificates, in both versions of HTTP that reqwest offers.
 
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tools::{ErrorCode, ToolError};
 use tools_http::testing::{TestAuthority, TestServer};
 use tools_http::{HttpClient, HttpError, HttpOptions, Request};
@@ -31,7 +32,16 @@ async fn a_server_is_trusted_by_its_certificate() {
 
 #[tokio::test]
 async fn a_server_without_encryption_is_told_apart() {
-    let server = TestServer::start(|_| TestServer::ok("text/plain", "")).await;
-    let refused = fetch(names([("a.example", server.address())]), "https://a.example/").await.unwrap_err();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    // A server for plain HTTP answers what it does not understand.
+    let answer = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        // Keeps the connection open until the client gives up.
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    };
+    let (answered, ()) = tokio::join!(fetch(names([("a.example", address)]), "https://a.example/"), answer);
+    let refused = answered.unwrap_err();
     assert!(matches!(refused, HttpError::Tls { .. }), "{refused:?}");
 }
