@@ -1,7 +1,7 @@
 //! The addresses that are not public.
 //!
-//! The blocks are those of the [IPv4][v4] registry (last updated 2025-10-09) and the [IPv6][v6] registry (last updated 2025-10-09) of
-//! special-purpose addresses, which [RFC 6890] established, with three differences:
+//! The blocks are those of the registries of special-purpose addresses for [IPv4][v4] and [IPv6][v6] (the latter as updated on
+//! 2024-10-22), which [RFC 6890] established, with three differences:
 //!
 //! - Blocks of services other than documents (AS112, AMT) are refused too, although they are globally reachable.
 //! - Of IPv6, only `2000::/3` is assigned for global unicast ([RFC 4291], section 2.4). Every other block is refused, which includes
