@@ -15,13 +15,16 @@ const LARGE: usize = 10_000_000;
 /// The limit of the peak memory, in KiB. A page of 10 MB is in memory as bytes and as text.
 const MOST: u64 = 160 * 1024;
 
+/// A function that makes a page.
+type Page = fn() -> String;
+
 /// Repeats a piece up to a size.
 fn times(size: usize, piece: &str) -> String {
     piece.repeat(size / piece.len())
 }
 
 /// Returns hostile pages, each by a function, so that only one is in memory.
-fn pages() -> Vec<(&'static str, fn() -> String)> {
+fn pages() -> Vec<(&'static str, Page)> {
     vec![
         ("nesting of 100,000", || format!("{}x{}", "<div>".repeat(100_000), "</div>".repeat(100_000))),
         ("attributes of 10 MB", || {

@@ -1,6 +1,6 @@
 //! A tokenizer of HTML, which passes tokens to a [`Sink`].
 //!
-//! It follows the tokenization of the HTML standard, without a tree. Each byte is read once, its memory is that of one tag, and no
+//! Tokens follow the tokenization of the HTML standard, without a tree. Each byte is read once, its memory is that of one tag, and no
 //! function calls itself. The tokenizers of crates that were looked at either recurse or compare each attribute with all others.
 
 use memchr::{memchr, memchr2, memmem};
