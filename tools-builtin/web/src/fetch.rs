@@ -111,7 +111,7 @@ fn image(response: &Response, mime_type: &str) -> Vec<Content> {
 
 fn redirected(requested: &str, url: &str) -> Content {
     Content::text(format!(
-        "[{requested} redirects to {url}, another host, which was not read; call web.fetch with that URL to read it]"
+        "[{requested} redirects to {url}, another host, which was not read; call this tool with that URL to read it]"
     ))
 }
 
