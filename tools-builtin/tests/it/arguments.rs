@@ -11,6 +11,7 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::{TempWorkspace, TestHost};
@@ -25,12 +26,16 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let files = TempWorkspace::new();
     fill(files.path());
     let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
-    let hosts = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
+    let hosts = ["api.duckduckgo.com", "api.open-meteo.com", "example.org", "geocoding-api.open-meteo.com"];
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
     let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
     let host = TestHost::new(tools_builtin::register)
-        .with_grant(&["*:*:**", "net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"])
+        .with_grant(&[
+            "*:*:**", "net:read:api.duckduckgo.com", "net:read:api.open-meteo.com", "net:read:example.org",
+            "net:read:geocoding-api.open-meteo.com",
+        ])
         .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
         .with_service(http);
     Bench { host, files }
 });
@@ -108,6 +113,8 @@ fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCas
         Ok(result) => prop_assert!(!result.content.is_empty(), "{tool} gave nothing"),
         Err(ToolErrorKind::InvalidArguments { violations }) => prop_assert!(!violations.is_empty()),
         Err(ToolErrorKind::ExecutionFailed { message }) => prop_assert!(!message.is_empty()),
+        // A damaged URL leads to a host that the grant does not name, and nobody is there to ask.
+        Err(ToolErrorKind::Unapproved { unnamed, .. }) => prop_assert!(!unnamed.is_empty()),
         Err(error) => prop_assert!(false, "{tool}: {error:?}"),
     }
     Ok(())

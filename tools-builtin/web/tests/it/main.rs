@@ -2,4 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod feed;
+mod fetch;
+mod outline;
+mod property;
 mod search;
+mod shapes;

@@ -1,0 +1,163 @@
+//! [`Document`]: a document of the web in a form that a model reads.
+
+use serde::{Deserialize, Serialize};
+use tools::JsonSchema;
+use url::Url;
+
+use crate::charset::decode;
+use crate::feed::Feed;
+use crate::markdown::Notation;
+use crate::media::Media;
+use crate::{html, json, xml};
+
+/// The maximum size of an image in bytes, as the large providers accept it.
+const MAX_IMAGE: usize = 5 * 1024 * 1024;
+
+/// A document as a server sent it.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// The media type without parameters, such as `text/html`.
+    pub media_type: Option<&'a str>,
+    /// The charset that the server names.
+    pub charset: Option<&'a str>,
+    /// The address, against which those in the document are resolved.
+    pub url: &'a Url,
+}
+
+/// The form of a document's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(crate = "tools::schemars", inline)]
+pub enum Format {
+    /// Markdown, with absolute links.
+    #[default]
+    Markdown,
+    /// Text without marks and links.
+    Text,
+    /// The text as the server sent it.
+    Raw,
+}
+
+/// A document in a form that a model reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Document {
+    /// Text.
+    Text {
+        /// The title, if it has one.
+        title: Option<String>,
+        /// The text.
+        text: String,
+        /// Facts about the conversion, such as the parts that were left out.
+        notes: Vec<String>,
+    },
+    /// An image that models accept.
+    Image {
+        /// The media type, by the bytes.
+        mime_type: &'static str,
+    },
+}
+
+/// The error of a document that no model reads.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The document is binary.
+    #[error("it is {media_type} of {size} bytes, which has no text; fetch a page about it instead")]
+    Binary {
+        /// The media type.
+        media_type: String,
+        /// The size in bytes.
+        size: usize,
+    },
+    /// The image is too large.
+    #[error("it is an image of {size} bytes, and at most {MAX_IMAGE} bytes can be read; fetch a smaller version of it")]
+    Image {
+        /// The size in bytes.
+        size: usize,
+    },
+    /// The document is a PDF.
+    #[error("it is a PDF of {size} bytes, and this program cannot read PDFs; look for a version of it in HTML")]
+    Pdf {
+        /// The size in bytes.
+        size: usize,
+    },
+}
+
+impl Document {
+    /// Converts a document. Unless `whole`, parts of a page beside its content are left out, such as navigation.
+    ///
+    /// Time and memory are linear in the length, and nesting does not matter.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError`] if the document is binary.
+    ///
+    /// ```
+    /// use tools_web::{Document, Format, Source};
+    ///
+    /// let url = "https://example.org/docs/".parse()?;
+    /// let source = Source { bytes: b"<h1>Hi</h1><a href=more>More</a>", media_type: Some("text/html"), charset: None, url: &url };
+    /// let Document::Text { text, .. } = Document::from_source(source, Format::Markdown, false)? else { unreachable!() };
+    /// assert_eq!(text, "# Hi\n\n[More](https://example.org/docs/more)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn from_source(source: Source<'_>, format: Format, whole: bool) -> Result<Self, DocumentError> {
+        let Source { bytes, media_type, charset, url } = source;
+        let size = bytes.len();
+        let media = Media::new(media_type, bytes);
+        match media {
+            Media::Image(_) if size > MAX_IMAGE => return Err(DocumentError::Image { size }),
+            Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
+            Media::Pdf => return Err(DocumentError::Pdf { size }),
+            Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
+            Media::Html | Media::Json | Media::Xml | Media::Text => {}
+        }
+        let text = decode(bytes, charset);
+        let notation = match format {
+            Format::Markdown => Notation::Markdown,
+            Format::Text => Notation::Plain,
+            Format::Raw => return Ok(Self::from_text(text.into_owned())),
+        };
+        Ok(match media {
+            Media::Html => Self::from_page(html::convert(&text, url, notation, whole)),
+            Media::Json => match Feed::from_json(&text) {
+                Some(feed) => Self::from_feed(&feed, url, notation),
+                None => Self::from_text(json::pretty(&text)),
+            },
+            Media::Xml => match Feed::from_xml(&text) {
+                Some(feed) => Self::from_feed(&feed, url, notation),
+                None => Self::from_text(xml::pretty(&text)),
+            },
+            _ => Self::from_text(text.into_owned()),
+        })
+    }
+
+    fn from_text(text: String) -> Self {
+        Self::Text { title: None, text, notes: Vec::new() }
+    }
+
+    fn from_feed(feed: &Feed, url: &Url, notation: Notation) -> Self {
+        let cut = feed.is_cut.then(|| "the feed is not well-formed, so later entries are missing".to_owned());
+        Self::Text { title: feed.title(url), text: feed.write(url, notation), notes: cut.into_iter().collect() }
+    }
+
+    fn from_page(page: html::Page) -> Self {
+        let mut notes = Vec::new();
+        if !page.left_out.is_empty() {
+            let parts: Vec<String> = page.left_out.iter().map(ToString::to_string).collect();
+            notes.push(format!("left out: {}; `whole` = true includes them", parts.join(", ")));
+        }
+        if page.needs_scripts {
+            notes.push(
+                "the page needs JavaScript, which does not run here, to show its content; look for an API, a feed or another page with it"
+                    .to_owned(),
+            );
+        }
+        if page.is_cut {
+            notes.push("the page is cut, because its Markdown is much longer than its HTML".to_owned());
+        }
+        Self::Text { title: page.title, text: page.text, notes }
+    }
+}

@@ -1,0 +1,57 @@
+//! HTML as Markdown.
+
+mod attributes;
+mod base;
+mod element;
+mod frame;
+mod language;
+mod open_elements;
+mod page;
+mod references;
+mod script;
+mod tokens;
+mod visibility;
+
+use url::Url;
+
+use crate::markdown::Notation;
+pub(crate) use attributes::Attributes;
+pub(crate) use element::Element;
+use page::Builder;
+pub(crate) use references::decoded_value;
+pub(crate) use tokens::{Sink, tokenize};
+pub(crate) use visibility::LeftOut;
+
+/// The most text that the conversion returns for a byte of the page.
+const MAX_GROWTH: usize = 4;
+
+/// The length that a converted page may have in any case, in bytes.
+const MIN_LIMIT: usize = 64 * 1024;
+
+/// A converted page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) title: Option<String>,
+    pub(crate) text: String,
+    /// The parts of the page that are not in the text.
+    pub(crate) left_out: Vec<LeftOut>,
+    /// True if the page builds its content with scripts.
+    pub(crate) needs_scripts: bool,
+    /// True if the text ends early, because the page would become much longer than its HTML.
+    pub(crate) is_cut: bool,
+}
+
+/// Converts a page whose address is `url`.
+///
+/// Without `whole`, navigation, footers and other parts beside the content are left out. Time and memory are linear in the length.
+pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool) -> Page {
+    let limit = MIN_LIMIT.max(html.len().saturating_mul(MAX_GROWTH));
+    let build = |whole| {
+        let mut builder = Builder::new(url, notation, whole, limit);
+        tokenize(html, &mut builder);
+        builder.finish()
+    };
+    let page = build(whole);
+    // A page of nothing but navigation is a page of links.
+    if page.text.is_empty() && !whole && !page.left_out.is_empty() { build(true) } else { page }
+}

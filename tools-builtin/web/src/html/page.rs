@@ -1,0 +1,220 @@
+//! [`Builder`]: writes a page from its tokens.
+
+mod blocks;
+mod end;
+mod start;
+mod void;
+
+use url::Url;
+
+use super::Page;
+use super::attributes::{Attribute, Attributes};
+use super::base::Base;
+use super::element::Element;
+use super::frame::Effect;
+use super::open_elements::OpenElements;
+use super::script::ScriptSigns;
+use super::tokens::Sink;
+use super::visibility::LeftOut;
+use crate::markdown::{Document, Inline, Notation, Table};
+
+/// The maximum length of a title in bytes.
+const MAX_TITLE: usize = 300;
+
+/// The least text that `<main>` must have to stand for the page, in bytes.
+const MIN_MAIN: usize = 200;
+
+/// Writes a page while its tokens are read.
+#[derive(Debug)]
+pub(super) struct Builder {
+    open: OpenElements,
+    document: Document,
+    inline: Inline,
+    /// The table whose cells are being read, and the position of its element.
+    table: Option<(usize, Table)>,
+    /// The positions of the open tables.
+    tables: Vec<usize>,
+    pre: Option<Pre>,
+    heading: Option<u8>,
+    /// The box of a task, for the next block.
+    task: Option<&'static str>,
+    language: Option<String>,
+    /// The number of open elements with hidden content.
+    hidden: usize,
+    base: Base,
+    title: Title,
+    script: ScriptSigns,
+    left_out: Vec<LeftOut>,
+    /// The parts of the document that are in `<main>`.
+    main: Vec<(usize, usize)>,
+    notation: Notation,
+    whole: bool,
+    limit: usize,
+    is_cut: bool,
+}
+
+/// A code block that is being read.
+#[derive(Debug, Default)]
+struct Pre {
+    text: String,
+    language: Option<String>,
+}
+
+/// The title of the page, and the one for sharing it.
+#[derive(Debug, Default)]
+struct Title {
+    text: String,
+    shared: Option<String>,
+    is_read: bool,
+}
+
+impl Builder {
+    pub(super) fn new(url: &Url, notation: Notation, whole: bool, limit: usize) -> Self {
+        Self {
+            open: OpenElements::new(),
+            document: Document::new(notation, limit),
+            inline: Inline::new(notation),
+            table: None,
+            tables: Vec::new(),
+            pre: None,
+            heading: None,
+            task: None,
+            language: None,
+            hidden: 0,
+            base: Base::new(url),
+            title: Title::default(),
+            script: ScriptSigns::default(),
+            left_out: Vec::new(),
+            main: Vec::new(),
+            notation,
+            whole,
+            limit,
+            is_cut: false,
+        }
+    }
+
+    /// Ends the page.
+    pub(super) fn finish(mut self) -> Page {
+        while self.open.len() > 0 {
+            self.pop();
+        }
+        self.flush();
+        let is_cut = self.is_cut || self.document.is_full();
+        let mut text = self.document.into_text();
+        if !self.whole
+            && let Some(main) = main_text(&text, &self.main)
+        {
+            self.left_out.push(LeftOut::OutsideMain);
+            text = main;
+        }
+        self.left_out.sort_unstable();
+        self.left_out.dedup();
+        let title = self.title.into_text();
+        let needs_scripts = self.script.needs_scripts(&text);
+        Page { title, text, left_out: self.left_out, needs_scripts, is_cut }
+    }
+
+    /// Returns true if the page has become much longer than its HTML, and ends here.
+    fn is_over(&mut self) -> bool {
+        let table = self.table.as_ref().map_or(0, |(_, table)| table.size());
+        let pre = self.pre.as_ref().map_or(0, |pre| pre.text.len());
+        self.is_cut |= self.document.is_full() || self.document.len() + self.inline.len() + table + pre > self.limit;
+        self.is_cut
+    }
+
+    /// Reads an element of the head.
+    fn read_head(&mut self, element: Element, attributes: &Attributes) {
+        match element {
+            Element::Base => {
+                if let Some(href) = attributes.value(Attribute::Href) {
+                    self.base.set(href);
+                }
+            }
+            Element::Meta if attributes.value(Attribute::Property) == Some("og:title") => {
+                self.title.shared = attributes.value(Attribute::Content).map(clean);
+            }
+            _ => {}
+        }
+        self.script.read(element, attributes);
+    }
+
+    fn hidden_text(&mut self, text: &str) {
+        if self.open.has(Element::Title) && !self.is_foreign() && !self.title.is_read {
+            self.title.text = clean(text);
+        }
+        if self.open.has(Element::Noscript) {
+            self.script.push_hint(text);
+        }
+    }
+}
+
+impl Sink for Builder {
+    fn start(&mut self, element: Element, attributes: &Attributes) {
+        if !self.is_over() {
+            self.start_element(element, attributes);
+        }
+    }
+
+    fn end(&mut self, element: Element) {
+        if !self.is_over() {
+            self.end_element(element);
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        if self.is_over() {
+            return;
+        }
+        if self.hidden > 0 {
+            return self.hidden_text(text);
+        }
+        let in_source = self.open.has(Element::Annotation);
+        if self.open.has(Element::Math)
+            && let Some(Effect::Formula(formula)) =
+                self.open.innermost_mut(|effect| matches!(effect, Effect::Formula(_)))
+        {
+            if in_source {
+                formula.source.push_str(text)
+            } else {
+                formula.symbols.push_str(text)
+            }
+            return;
+        }
+        match &mut self.pre {
+            Some(pre) => pre.text.push_str(text),
+            None => self.inline.push_text(text),
+        }
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.open.has(Element::Svg) || self.open.has(Element::Math)
+    }
+}
+
+impl Title {
+    fn into_text(self) -> Option<String> {
+        [Some(self.text), self.shared].into_iter().flatten().find(|title| !title.is_empty())
+    }
+}
+
+/// Returns the first words of a text.
+fn clean(text: &str) -> String {
+    let mut title = String::new();
+    for word in text.split_whitespace() {
+        if title.len() + word.len() >= MAX_TITLE {
+            break;
+        }
+        if !title.is_empty() {
+            title.push(' ');
+        }
+        title.push_str(word);
+    }
+    title
+}
+
+/// Returns the text of the main content. Returns `None` if the page has none, or nothing beside it.
+fn main_text(text: &str, main: &[(usize, usize)]) -> Option<String> {
+    let parts: Vec<&str> = main.iter().map(|&(start, end)| text[start..end].trim_matches('\n')).collect();
+    let joined = parts.join("\n\n");
+    (joined.len() >= MIN_MAIN && joined.len() < text.len()).then_some(joined)
+}

@@ -1,0 +1,26 @@
+//! Writing Markdown: blocks, the text of a paragraph, tables.
+
+mod address;
+mod code;
+mod document;
+mod escape;
+mod inline;
+mod mark;
+mod table;
+
+pub(crate) use address::destination;
+pub(crate) use code::{code_span, fenced};
+pub(crate) use document::Document;
+pub(crate) use escape::{escape_lines, escape_text};
+pub(crate) use inline::{Breaks, Inline};
+pub(crate) use mark::Mark;
+pub(crate) use table::Table;
+
+/// The notation of a converted document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Notation {
+    /// Markdown, with tables and strikethrough of GitHub.
+    Markdown,
+    /// Text without marks.
+    Plain,
+}

@@ -1,0 +1,162 @@
+//! Escapes that keep text from becoming structure.
+
+/// Where a text stands, which decides about the characters to escape.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    /// Inside of a link's text, where brackets end the link.
+    pub(super) in_link: bool,
+    /// Inside of a table's cell, where `|` ends the cell.
+    pub(super) in_cell: bool,
+}
+
+/// Appends a character of text to Markdown. `next` is the character after it, if it is known.
+pub(super) fn push_escaped(out: &mut String, c: char, next: Option<char>, place: Place) {
+    if is_special(out, c, next, place) {
+        out.push('\\');
+    }
+    out.push(c);
+}
+
+/// Returns a text as Markdown that shows it, for a place inside of a line.
+pub(crate) fn escape_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.split_whitespace().flat_map(|word| word.chars().chain([' '])).peekable();
+    while let Some(c) = chars.next() {
+        push_escaped(&mut out, c, chars.peek().copied(), Place { in_link: true, in_cell: false });
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn is_special(out: &str, c: char, next: Option<char>, place: Place) -> bool {
+    if !c.is_ascii_punctuation() {
+        return false;
+    }
+    let previous = out.chars().next_back();
+    match c {
+        '`' => true,
+        '\\' => next.is_none_or(|next| next.is_ascii_punctuation()),
+        // Between spaces it is a sign for multiplication. The beginning of a line makes a list of it.
+        '*' => !(previous == Some(' ') && next.is_some_and(char::is_whitespace)),
+        // Inside of a word it is part of a name.
+        '_' => !(previous.is_some_and(char::is_alphanumeric) && next.is_some_and(char::is_alphanumeric)),
+        '~' => next.is_none_or(|next| next == '~') || previous.is_some_and(|previous| !previous.is_whitespace()),
+        '<' => next.is_none_or(|next| next.is_ascii_alphabetic() || matches!(next, '/' | '!' | '?')),
+        '&' => next.is_none_or(|next| next.is_ascii_alphanumeric() || next == '#'),
+        '[' | ']' if place.in_link => true,
+        // Only after a bracket these make a link.
+        '(' | '[' => previous == Some(']'),
+        '|' => place.in_cell,
+        _ => false,
+    }
+}
+
+/// Escapes the beginnings of lines that Markdown would take for a heading, list, quote, rule, table or definition.
+pub(crate) fn escape_lines(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 1);
+    for (index, line) in text.split('\n').enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        match structure(line) {
+            Some(at) => {
+                out.push_str(&line[..at]);
+                out.push('\\');
+                out.push_str(&line[at..]);
+            }
+            None => out.push_str(line),
+        }
+    }
+    out
+}
+
+/// Returns the position in a line before which a backslash keeps it from being structure.
+fn structure(line: &str) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let ends_at = |at: usize| bytes.get(at).is_none_or(|byte| *byte == b' ');
+    let first = *bytes.first()?;
+    let special = match first {
+        b'#' => {
+            let level = bytes.iter().take_while(|byte| **byte == b'#').count();
+            level <= 6 && ends_at(level)
+        }
+        b'>' => true,
+        b'-' | b'+' if ends_at(1) => true,
+        b'-' | b'|' | b':' if bytes.iter().all(|byte| b"-|: ".contains(byte)) => {
+            return bytes.iter().position(|byte| *byte == b'-');
+        }
+        b'=' => bytes.iter().all(|byte| b"= ".contains(byte)),
+        b'[' => is_task(line) || is_definition(bytes),
+        b'0'..=b'9' => {
+            let digits = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let numbers = digits <= 9 && matches!(bytes.get(digits), Some(b'.' | b')')) && ends_at(digits + 1);
+            return numbers.then_some(digits);
+        }
+        _ => false,
+    };
+    special.then_some(0)
+}
+
+fn is_task(line: &str) -> bool {
+    ["[ ]", "[x]", "[X]"].iter().any(|task| line.starts_with(task))
+}
+
+/// Returns true for `[label]:`, which defines a link or a footnote.
+fn is_definition(line: &[u8]) -> bool {
+    let end = (1..line.len()).find(|&at| line[at] == b']' && line[at - 1] != b'\\');
+    end.is_some_and(|end| line.get(end + 1) == Some(&b':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn escaped(text: &str, place: Place) -> String {
+        let mut out = String::new();
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            push_escaped(&mut out, c, chars.peek().copied(), place);
+        }
+        out
+    }
+
+    #[test]
+    fn only_what_would_be_structure_is_escaped() {
+        for (text, expected) in [
+            ("snake_case and C:\\Users, 2 * 3 < 4 & 5", "snake_case and C:\\Users, 2 * 3 < 4 & 5"),
+            ("*a* _b_ `c` ~~d~~", "\\*a\\* \\_b\\_ \\`c\\` \\~\\~d\\~\\~"),
+            ("~5 km", "~5 km"),
+            ("<b> &lt; &#60;", "\\<b> \\&lt; \\&#60;"),
+            ("[1] [a](b) ![a](b)", "[1] [a]\\(b) ![a]\\(b)"),
+            ("a|b", "a|b"),
+            ("\\*", "\\\\\\*"),
+        ] {
+            assert_eq!(escaped(text, Place::default()), expected);
+        }
+        assert_eq!(escaped("a|b", Place { in_cell: true, in_link: false }), "a\\|b");
+        assert_eq!(escaped("[a]", Place { in_cell: false, in_link: true }), "\\[a\\]");
+    }
+
+    #[test]
+    fn beginnings_of_lines_are_escaped() {
+        for (line, expected) in [
+            ("# a", "\\# a"),
+            ("#a", "#a"),
+            ("> a", "\\> a"),
+            ("- a", "\\- a"),
+            ("-5", "-5"),
+            ("---", "\\---"),
+            ("|---|", "|\\---|"),
+            ("===", "\\==="),
+            ("1. a", "1\\. a"),
+            ("1.5", "1.5"),
+            ("1234567890. a", "1234567890. a"),
+            ("[x] done", "\\[x] done"),
+            ("[a]: b", "\\[a]: b"),
+            ("[a](http://[::1]:80/)", "[a](http://[::1]:80/)"),
+            ("a\n- b", "a\n\\- b"),
+        ] {
+            assert_eq!(escape_lines(line), expected);
+        }
+    }
+}

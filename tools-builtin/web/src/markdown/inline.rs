@@ -1,0 +1,407 @@
+//! [`Inline`]: the text of one block.
+
+use super::Notation;
+use super::code::code_span;
+use super::escape::{Place, push_escaped};
+use super::mark::{Mark, OpenMark, Written};
+
+/// The maximum number of marks around a text. Further ones are left out.
+const MAX_MARKS: usize = 32;
+
+/// The form of line breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Breaks {
+    /// A hard break; two of them begin a new paragraph.
+    Hard,
+    /// A space, in headings.
+    Space,
+    /// `<br>`, in a table's cell.
+    Tag,
+}
+
+/// The text of one block, with the marks of the elements around it.
+///
+/// Marks are written when text follows, and end before the space after it: `<b> a </b>` becomes ` **a** `.
+#[derive(Debug)]
+pub(crate) struct Inline {
+    text: String,
+    /// Space that is written before the next text.
+    space: bool,
+    /// Line breaks that are written before the next text.
+    breaks: usize,
+    form: Breaks,
+    marks: Vec<OpenMark>,
+    /// True if a mark may have to be written before the next text.
+    is_pending: bool,
+    /// The mark that ended at the end of the text, and its opening.
+    ended: Option<(Mark, Written)>,
+    /// The code that is being read.
+    code: String,
+    code_depth: usize,
+    /// The end of the text, if it is a code span with one backtick.
+    code_end: Option<usize>,
+    link: Option<Link>,
+    /// True while the text of a link is being written.
+    in_link: bool,
+    notation: Notation,
+}
+
+#[derive(Debug)]
+struct Link {
+    destination: String,
+    is_fragment: bool,
+    label: String,
+}
+
+impl Inline {
+    pub(crate) fn new(notation: Notation) -> Self {
+        Self {
+            text: String::new(),
+            space: false,
+            breaks: 0,
+            form: Breaks::Hard,
+            marks: Vec::new(),
+            is_pending: false,
+            ended: None,
+            code: String::new(),
+            code_depth: 0,
+            code_end: None,
+            link: None,
+            in_link: false,
+            notation,
+        }
+    }
+
+    /// Sets the form of line breaks for the text that follows.
+    pub(crate) fn set_breaks(&mut self, form: Breaks) {
+        self.form = form;
+    }
+
+    /// Returns the length of the text in bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len() + self.code.len()
+    }
+
+    /// Returns true if there is no text yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.code.is_empty()
+    }
+
+    /// Appends text. Runs of white space become one space.
+    pub(crate) fn push_text(&mut self, text: &str) {
+        if self.code_depth > 0 {
+            return self.push_code(text);
+        }
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            if is_space(c) {
+                self.space = true;
+                continue;
+            }
+            self.begin_text();
+            if self.notation == Notation::Plain {
+                self.text.push(c);
+            } else {
+                let place = self.place();
+                push_escaped(&mut self.text, c, chars.peek().copied(), place);
+            }
+        }
+    }
+
+    /// Appends Markdown as it is.
+    pub(crate) fn push_markdown(&mut self, markdown: &str) {
+        self.flush_code();
+        self.begin_text();
+        self.text.push_str(markdown);
+    }
+
+    /// Appends an image.
+    pub(crate) fn push_image(&mut self, alt: &str, destination: &str) {
+        if self.notation == Notation::Plain {
+            return self.push_text(alt);
+        }
+        self.flush_code();
+        self.begin_text();
+        self.text.push_str("![");
+        self.push_label(alt);
+        self.text.push_str("](");
+        self.text.push_str(destination);
+        self.text.push(')');
+    }
+
+    /// Appends a line break.
+    pub(crate) fn push_break(&mut self) {
+        self.flush_code();
+        self.breaks += 1;
+    }
+
+    /// Opens a mark other than a link. Returns false if too many are open.
+    pub(crate) fn open(&mut self, mark: Mark) -> bool {
+        let fits = self.marks.len() < MAX_MARKS;
+        if fits {
+            self.marks.push(OpenMark { mark, written: None, is_done: false });
+            self.is_pending = true;
+        }
+        fits
+    }
+
+    /// Opens a link. Without text in it, its text is the label, if there is one. Returns false if too many marks are open.
+    pub(crate) fn open_link(&mut self, destination: String, is_fragment: bool, label: &str) -> bool {
+        self.flush_code();
+        let fits = self.open(Mark::Link);
+        if fits {
+            // The label of a link within the page describes the link, not its target.
+            let label = if is_fragment { String::new() } else { label.to_owned() };
+            self.link = Some(Link { destination, is_fragment, label });
+        }
+        fits
+    }
+
+    /// Closes the innermost mark of a kind.
+    pub(crate) fn close(&mut self, mark: Mark) {
+        let Some(index) = self.marks.iter().rposition(|open| open.mark == mark) else { return };
+        if mark == Mark::Link {
+            self.label_link(index);
+            self.flush_code();
+        }
+        if self.marks[index].written.is_some() {
+            self.write_closing(index);
+        }
+        self.marks.remove(index);
+        self.is_pending = true;
+        if mark == Mark::Link {
+            self.link = None;
+        }
+    }
+
+    /// Begins a code span.
+    pub(crate) fn open_code(&mut self) {
+        self.code_depth += 1;
+    }
+
+    /// Ends a code span.
+    pub(crate) fn close_code(&mut self) {
+        self.code_depth = self.code_depth.saturating_sub(1);
+        if self.code_depth == 0 {
+            self.flush_code();
+        }
+    }
+
+    /// Ends the block and returns its text. Open marks continue in the next block, except for a link that has text.
+    pub(crate) fn finish(&mut self) -> String {
+        self.flush_code();
+        self.write_closing(0);
+        self.space = false;
+        self.breaks = 0;
+        self.ended = None;
+        self.code_end = None;
+        self.is_pending = true;
+        let mut text = std::mem::take(&mut self.text);
+        text.truncate(text.trim_end().len());
+        text
+    }
+
+    fn place(&self) -> Place {
+        Place { in_link: self.in_link, in_cell: self.form == Breaks::Tag }
+    }
+
+    /// Writes space, line breaks and marks before text.
+    fn begin_text(&mut self) {
+        if self.breaks > 0 {
+            self.write_breaks();
+        }
+        if self.space {
+            self.space = false;
+            if !self.text.is_empty() && !self.text.ends_with('\n') {
+                self.text.push(' ');
+                self.ended = None;
+            }
+        }
+        if self.is_pending {
+            self.is_pending = false;
+            self.write_marks();
+        }
+        self.ended = None;
+    }
+
+    fn write_breaks(&mut self) {
+        let breaks = std::mem::take(&mut self.breaks);
+        self.ended = None;
+        if self.text.is_empty() {
+            return;
+        }
+        match self.form {
+            Breaks::Space => self.space = true,
+            Breaks::Tag if self.notation == Notation::Markdown => {
+                self.text.push_str("<br>");
+                self.space = false;
+            }
+            Breaks::Tag => self.space = true,
+            Breaks::Hard if breaks == 1 => {
+                self.text.push_str(if self.notation == Notation::Markdown { "  \n" } else { "\n" });
+                self.space = false;
+            }
+            Breaks::Hard => {
+                self.write_closing(0);
+                self.is_pending = true;
+                self.text.push_str("\n\n");
+                self.space = false;
+            }
+        }
+    }
+
+    /// Writes the openings of all marks that have none.
+    fn write_marks(&mut self) {
+        if self.notation == Notation::Plain {
+            return;
+        }
+        for index in 0..self.marks.len() {
+            let OpenMark { mark, written, is_done } = self.marks[index];
+            let is_written = self.marks[..index].iter().any(|open| open.mark == mark && open.written.is_some());
+            // A heading is strong anyway.
+            let is_implied = mark == Mark::Strong && self.form == Breaks::Space;
+            if written.is_some() || is_done || is_written || is_implied {
+                continue;
+            }
+            if let Some((ended, written)) = self.ended.take()
+                && ended == mark
+            {
+                // The same mark ended here: it continues.
+                self.text.truncate(self.text.len() - written.closing.len());
+                self.marks[index].written = Some(written);
+                continue;
+            }
+            if mark == Mark::Link && self.text.ends_with('!') {
+                self.text.pop();
+                self.text.push_str("\\!");
+            }
+            let start = self.text.len();
+            let (opening, closing) = mark.delimiters(&self.text);
+            self.text.push_str(opening);
+            self.in_link |= mark == Mark::Link;
+            self.marks[index].written = Some(Written { start, content: self.text.len(), closing });
+        }
+    }
+
+    /// Closes the written marks from an index on. Those that stay open are written again before the next text.
+    fn write_closing(&mut self, from: usize) {
+        for index in (from..self.marks.len()).rev() {
+            let Some(written) = self.marks[index].written.take() else { continue };
+            self.is_pending = true;
+            let mark = self.marks[index].mark;
+            self.ended = Some((mark, written));
+            if mark == Mark::Link {
+                self.ended = None;
+                self.in_link = false;
+                self.marks[index].is_done = true;
+                if self.is_permalink(written) {
+                    self.retract(index, written.start);
+                    continue;
+                }
+            }
+            self.text.push_str(written.closing);
+            if mark == Mark::Link
+                && let Some(link) = &self.link
+            {
+                self.text.push('(');
+                self.text.push_str(&link.destination);
+                self.text.push(')');
+            }
+        }
+    }
+
+    /// Returns true for the link of a heading to itself, and for one that skips the navigation.
+    fn is_permalink(&self, written: Written) -> bool {
+        let label = self.text[written.content..].trim_start_matches('\\');
+        let is_sign = matches!(label, "#" | "¶" | "§" | "🔗" | "⚓" | "\u{200b}" | "\u{feff}");
+        let is_skip = || label.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("skip to "));
+        self.link.as_ref().is_some_and(|link| link.is_fragment) && (is_sign || is_skip())
+    }
+
+    /// Removes the text from a position on, and the openings that then have no text.
+    fn retract(&mut self, below: usize, to: usize) {
+        self.text.truncate(to);
+        for open in self.marks[..below].iter_mut().rev() {
+            if let Some(written) = open.written.take_if(|written| written.content == self.text.len()) {
+                self.text.truncate(written.start);
+            }
+        }
+        if self.text.ends_with(' ') {
+            self.text.pop();
+            self.space = true;
+        }
+    }
+
+    /// Writes the label of a link that has no text.
+    fn label_link(&mut self, index: usize) {
+        let open = &self.marks[index];
+        if open.written.is_some() || open.is_done || !self.code.is_empty() || self.notation == Notation::Plain {
+            return;
+        }
+        if let Some(label) = self.link.as_mut().map(|link| std::mem::take(&mut link.label))
+            && !label.trim().is_empty()
+        {
+            self.begin_text();
+            self.push_label(&label);
+        }
+    }
+
+    /// Appends text to which no mark applies, such as that of an image.
+    fn push_label(&mut self, label: &str) {
+        let place = Place { in_link: true, in_cell: self.form == Breaks::Tag };
+        let mut chars = label.trim().chars().map(|c| if is_space(c) { ' ' } else { c }).peekable();
+        while let Some(c) = chars.next() {
+            if !(c == ' ' && chars.peek() == Some(&' ')) {
+                push_escaped(&mut self.text, c, chars.peek().copied().or(Some(']')), place);
+            }
+        }
+    }
+
+    fn push_code(&mut self, text: &str) {
+        for c in text.chars() {
+            if !is_space(c) {
+                self.code.push(c);
+            } else if self.code.is_empty() {
+                self.space = true;
+            } else if !self.code.ends_with(' ') {
+                self.code.push(' ');
+            }
+        }
+    }
+
+    /// Writes the code that was read, as a code span.
+    fn flush_code(&mut self) {
+        if self.code.is_empty() {
+            return;
+        }
+        let mut code = std::mem::take(&mut self.code);
+        let ends_with_space = code.ends_with(' ');
+        code.truncate(code.trim_end().len());
+        self.begin_text();
+        if self.notation == Notation::Plain {
+            self.text.push_str(&code);
+        } else {
+            if self.form == Breaks::Tag {
+                code = code.replace('|', "\\|");
+            }
+            let is_simple = !code.contains('`');
+            let is_adjacent = self.code_end == Some(self.text.len());
+            // Two spans side by side would not be read as two.
+            let joins = is_adjacent && is_simple;
+            if joins {
+                self.text.pop();
+            } else if is_adjacent {
+                self.text.push(' ');
+            }
+            let span = code_span(&code);
+            self.text.push_str(if joins { &span[1..] } else { &span });
+            self.code_end = is_simple.then_some(self.text.len());
+        }
+        self.space |= ends_with_space;
+    }
+}
+
+/// Returns true for the white space of HTML, which does not include the no-break space.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0C')
+}

@@ -1,0 +1,114 @@
+//! [`Media`]: the kinds of documents.
+
+use memchr::memchr;
+
+/// The kind of a document, which decides about its conversion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Media {
+    Html,
+    Json,
+    Xml,
+    Text,
+    /// An image that models accept.
+    Image(&'static str),
+    Pdf,
+    /// Anything else, by its media type.
+    Binary(String),
+}
+
+impl Media {
+    /// Returns the kind for a media type. The bytes decide if the type says little.
+    pub(crate) fn new(media_type: Option<&str>, bytes: &[u8]) -> Self {
+        let media_type = media_type.unwrap_or_default().to_ascii_lowercase();
+        match media_type.as_str() {
+            "text/html" | "application/xhtml+xml" => Self::Html,
+            "application/pdf" | "application/x-pdf" => Self::Pdf,
+            "" | "application/octet-stream" | "binary/octet-stream" | "text/plain" | "unknown/unknown" => {
+                Self::from_bytes(&media_type, bytes)
+            }
+            json if json == "application/json" || json.ends_with("+json") || json == "text/json" => Self::Json,
+            xml if xml.ends_with("/xml") || xml.ends_with("+xml") => Self::Xml,
+            image if image.starts_with("image/") => image_type(bytes).map_or(Self::Binary(media_type), Self::Image),
+            text if text.starts_with("text/") || is_text(text) => Self::Text,
+            _ => Self::Binary(media_type),
+        }
+    }
+
+    fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
+        let is_plain = media_type == "text/plain";
+        let text = bytes.trim_ascii_start();
+        let begins =
+            |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()));
+        if let Some(image) = image_type(bytes) {
+            Self::Image(image)
+        } else if bytes.starts_with(b"%PDF-") {
+            Self::Pdf
+        } else if !is_plain && (begins("<!doctype html") || begins("<html")) {
+            Self::Html
+        } else if !is_plain && ["<?xml", "<rss", "<feed"].iter().any(|start| begins(start)) {
+            Self::Xml
+        } else if !has_mark(bytes) && memchr(0, bytes).is_some() {
+            Self::Binary(if media_type.is_empty() { "unknown type".to_owned() } else { media_type.to_owned() })
+        } else if media_type.is_empty() && (text.starts_with(b"{") || text.starts_with(b"[")) {
+            Self::Json
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// Returns true for text whose media type does not begin with `text/`.
+fn is_text(media_type: &str) -> bool {
+    const TYPES: [&str; 12] = [
+        "application/ecmascript", "application/graphql", "application/javascript", "application/jsonl",
+        "application/ndjson", "application/rtf", "application/sql", "application/toml", "application/x-javascript",
+        "application/x-ndjson", "application/x-sh", "application/yaml",
+    ];
+    TYPES.contains(&media_type) || media_type.starts_with("message/") || media_type.ends_with("yaml")
+}
+
+/// Returns true if the bytes begin with the mark of UTF-16, whose text contains zero bytes.
+fn has_mark(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")
+}
+
+/// Returns the media type of an image by its first bytes. Returns `None` for formats that models do not accept.
+fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_type_counts_and_the_bytes_where_it_says_little() {
+        let cases: [(Option<&str>, &[u8], Media); 16] = [
+            (Some("text/html"), b"{}", Media::Html),
+            (Some("application/xhtml+xml"), b"", Media::Html),
+            (Some("application/ld+json"), b"", Media::Json),
+            (Some("application/rss+xml"), b"", Media::Xml),
+            (Some("image/svg+xml"), b"<svg>", Media::Xml),
+            (Some("image/png"), b"\x89PNG\r\n\x1a\n", Media::Image("image/png")),
+            (Some("image/avif"), b"....ftypavif", Media::Binary("image/avif".to_owned())),
+            (Some("text/css"), b"", Media::Text),
+            (Some("text/plain"), b"<html>", Media::Text),
+            (Some("text/plain"), b"a\0b", Media::Binary("text/plain".to_owned())),
+            (Some("application/zip"), b"PK", Media::Binary("application/zip".to_owned())),
+            (Some("application/octet-stream"), b"%PDF-1.7", Media::Pdf),
+            (None, b" <!DOCTYPE HTML>", Media::Html),
+            (None, b"{\"a\":1}", Media::Json),
+            (None, b"\xFF\xFEa\0", Media::Text),
+            (None, b"<?xml version='1.0'?>", Media::Xml),
+        ];
+        for (media_type, bytes, expected) in cases {
+            assert_eq!(Media::new(media_type, bytes), expected, "{media_type:?}");
+        }
+    }
+}

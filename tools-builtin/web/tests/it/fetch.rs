@@ -1,0 +1,180 @@
+//! `web.fetch` over a loopback server.
+
+use serde_json::{Value, json};
+use tools::{Content, ErrorCode, ToolError};
+use tools_http::testing::{Received, TestServer};
+use tools_http::{HttpClient, HttpOptions};
+use tools_testkit::TestHost;
+
+fn host(server: &TestServer) -> TestHost {
+    let options = HttpOptions::new()
+        .with_private_host(server.address().to_string())
+        .with_private_host(server.address().ip().to_string());
+    TestHost::new(tools_web::register)
+        .with_grant(&[&format!("net:read:{}", server.address())])
+        .with_service(HttpClient::from_options(options).unwrap())
+}
+
+async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) -> TestServer {
+    let body = body.into();
+    TestServer::start(move |_| TestServer::ok(content_type, &body)).await
+}
+
+/// Fetches `/` with further arguments. Returns the texts of the result.
+async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
+    let result = host(server).call("web.fetch", arguments(server, more)).await?;
+    Ok(result.content.iter().filter_map(Content::as_text).map(str::to_owned).collect())
+}
+
+fn arguments(server: &TestServer, mut more: Value) -> Value {
+    more["url"] = server.url("/").into();
+    more
+}
+
+#[tokio::test]
+async fn a_page_is_markdown_between_boundaries() {
+    let page = "<title>T &amp; U</title><nav>n</nav><h1>Head</h1><p>See <a href='x?y'>more</a>.";
+    let server = serve("text/html; charset=utf-8", page).await;
+    let texts = texts(&server, json!({})).await.unwrap();
+    let lines: Vec<&str> = texts[0].lines().collect();
+    assert!(lines[0].starts_with(&format!("<<< from {}", server.url("/"))), "{}", lines[0]);
+    assert_eq!(lines[1..6], ["Title: T & U", "", "# Head", "", &format!("See [more]({}).", server.url("/x?y"))]);
+    assert!(texts[1].contains("text/html") && texts[1].contains("left out: navigation"), "{}", texts[1]);
+}
+
+#[tokio::test]
+async fn text_and_raw_are_other_forms_of_a_page() {
+    let server = serve("text/html", "<h1>A</h1><ul><li><b>b</b></ul>").await;
+    let text = texts(&server, json!({"format": "text"})).await.unwrap();
+    assert_eq!(text[0].lines().nth(1), Some("A"));
+    assert!(text[0].contains("\n- b\n"), "{}", text[0]);
+    let raw = texts(&server, json!({"format": "raw"})).await.unwrap();
+    assert!(raw[0].contains("<h1>A</h1>"), "{}", raw[0]);
+}
+
+#[tokio::test]
+async fn a_long_document_is_read_range_by_range() {
+    let lines: String = (0..5000).map(|line| format!("line {line}\n")).collect();
+    let server = serve("text/plain", lines.clone()).await;
+    let (mut offset, mut read) = (0, String::new());
+    loop {
+        let texts = texts(&server, json!({"offset": offset, "max_chars": 20_000})).await.unwrap();
+        let (_, body) = texts[0].split_once('\n').unwrap();
+        read += &body[..body.rfind("<<< end").unwrap()];
+        let Some((_, next)) = texts[1].split_once("offset = ") else { break };
+        offset = next.trim_end_matches(']').parse().unwrap();
+    }
+    assert_eq!(read, lines);
+    let error = texts(&server, json!({"offset": 1_000_000})).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::ExecutionFailed);
+}
+
+#[tokio::test]
+async fn a_full_range_is_within_the_output_limit() {
+    let server = serve("text/plain; charset=utf-8", "€".repeat(60_000)).await;
+    let texts = texts(&server, json!({"max_chars": 50_000})).await.unwrap();
+    assert_eq!(texts[0].matches('€').count(), 50_000);
+    assert!(texts[1].contains("offset = 50000"), "{}", texts[1]);
+}
+
+#[tokio::test]
+async fn the_charset_is_found() {
+    for (content_type, body, expected) in [
+        ("text/html", &b"<meta charset=windows-1251><p>\xCF\xF0\xE8\xE2\xE5\xF2"[..], "Привет"),
+        ("text/html; charset=shift_jis", b"<p>\x83e\x83X\x83g", "テスト"),
+        ("text/plain", b"caf\xE9", "café"),
+        ("application/xml", b"<?xml version='1.0' encoding='iso-8859-2'?><a>\xB1</a>", "ą"),
+    ] {
+        let server = serve(content_type, body).await;
+        let texts = texts(&server, json!({})).await.unwrap();
+        assert!(texts[0].contains(expected), "{}", texts[0]);
+    }
+}
+
+#[tokio::test]
+async fn an_image_is_image_content() {
+    let png = b"\x89PNG\r\n\x1a\nrest";
+    let server = serve("image/png", png).await;
+    let result = host(&server).call("web.fetch", arguments(&server, json!({}))).await.unwrap();
+    let is_image = |content: &Content| matches!(content, Content::Image { mime_type, .. } if mime_type == "image/png");
+    assert!(result.content.iter().any(is_image), "{:?}", result.content);
+}
+
+#[tokio::test]
+async fn what_has_no_text_is_refused_with_type_and_size() {
+    for (content_type, body, words) in [
+        ("application/zip", vec![0; 7], ["application/zip", "7 bytes"]),
+        ("application/pdf", b"%PDF-1.7 ".to_vec(), ["PDF", "9 bytes"]),
+        ("image/png", [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 6_000_000]].concat(), ["image", "6000008 bytes"]),
+    ] {
+        let server = serve(content_type, body).await;
+        let message = texts(&server, json!({})).await.unwrap_err().to_string();
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_status_carries_the_beginning_of_the_page() {
+    let server = TestServer::start(|_: &Received| {
+        let body = "<h1>Gone fishing</h1>";
+        format!("HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+            .into_bytes()
+    })
+    .await;
+    let error = texts(&server, json!({})).await.unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("404") && message.contains("# Gone fishing") && message.contains("<<< end"), "{message}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_named_and_links_follow_it() {
+    let server = TestServer::start(|request| match request.path() {
+        "/" => TestServer::head("302 Found", &[("location", "/docs/page")]),
+        _ => TestServer::ok("text/html", "<a href=next>Next</a>"),
+    })
+    .await;
+    let texts = texts(&server, json!({})).await.unwrap();
+    assert!(texts[0].contains(&server.url("/docs/next")), "{}", texts[0]);
+    assert!(texts[1].contains(&format!("redirected from {}", server.url("/"))), "{}", texts[1]);
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_host_that_is_not_granted_is_named_and_not_read() {
+    let other = serve("text/plain", "secret").await;
+    let location = other.url("/there");
+    let server = TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
+    let texts = texts(&server, json!({})).await.unwrap();
+    assert!(texts[0].contains(&other.url("/there")) && texts[0].contains("not read"), "{}", texts[0]);
+    assert_eq!(other.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_host_needs_a_grant() {
+    let server = serve("text/plain", "text").await;
+    let error = host(&server).with_grant(&[]).call("web.fetch", arguments(&server, json!({}))).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PermissionDenied);
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn json_is_indented_and_exact() {
+    let server = serve("application/json", r#"{"id":12345678901234567890123,"l":[1]}"#).await;
+    let texts = texts(&server, json!({})).await.unwrap();
+    assert!(texts[0].contains("{\n  \"id\": 12345678901234567890123,\n"), "{}", texts[0]);
+}
+
+#[tokio::test]
+async fn a_page_that_needs_scripts_says_so() {
+    let scripts = "<script src=/a.js></script>";
+    for (page, needs) in [
+        (format!("<div id=root></div>{scripts}"), true),
+        (format!("<noscript>Please enable JavaScript</noscript><p>Loading the page of this app</p>{scripts}"), true),
+        (format!("<div id=__next><p>{}</p></div>{scripts}", "Text. ".repeat(100)), false),
+        (format!("<h1>A short page with one script</h1><p>It has text.</p>{scripts}"), false),
+        ("<p>Hi</p>".to_owned(), false),
+    ] {
+        let server = serve("text/html", page.clone()).await;
+        let texts = texts(&server, json!({})).await.unwrap();
+        assert_eq!(texts[1].contains("JavaScript"), needs, "{page}: {}", texts[1]);
+    }
+}
