@@ -14,6 +14,7 @@ fn linked_tools_match_the_golden_list() {
     let is_enabled = |name: &&str| match name.split_once('.') {
         Some(("fs", _)) => cfg!(feature = "fs"),
         Some(("weather", _)) => cfg!(feature = "weather"),
+        Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
     };
     let declared = NAMES.lines().filter(is_enabled);
@@ -29,6 +30,9 @@ fn every_crate_contributes() {
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();
+    }
+    if cfg!(feature = "web") {
+        tools::expect_linked!("toolcrib-web", "tools_web").unwrap();
     }
     tools::expect_linked!("toolcrib-time", "tools_time").unwrap();
     // Neither a package nor a library.

@@ -11,11 +11,13 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::{TempWorkspace, TestHost};
 
-/// All tools, with a filled workspace and everything granted, these hosts by name. Names of hosts lead to an address that the client refuses.
+/// All tools, with a filled workspace and everything granted, these hosts by name. Names of hosts lead to an address that the client
+/// refuses.
 struct Bench {
     host: TestHost,
     files: TempWorkspace,
@@ -25,13 +27,17 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let files = TempWorkspace::new();
     fill(files.path());
     let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
-    let hosts = ["api.open-meteo.com", "geocoding-api.open-meteo.com"];
+    let hosts = ["api.open-meteo.com", "geocoding-api.open-meteo.com", "api.duckduckgo.com"];
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
     let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
+    let web_search = WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap();
+    let clauses = hosts.map(|host| format!("net:read:{host}"));
+    let clauses: Vec<_> = ["*:*:**"].into_iter().chain(clauses.iter().map(String::as_str)).collect();
     let host = TestHost::new(tools_builtin::register)
-        .with_grant(&["*:*:**", "net:read:api.open-meteo.com", "net:read:geocoding-api.open-meteo.com"])
+        .with_grant(&clauses)
         .with_service(Workspace::open(files.path()).unwrap())
-        .with_service(http);
+        .with_service(http)
+        .with_service(web_search);
     Bench { host, files }
 });
 
@@ -160,6 +166,7 @@ fn nearly_valid() -> impl Strategy<Value = Value> {
 const NAMES: &[&str] = &[
     "path", "start", "end", "after", "zone", "content", "parents", "old", "new", "all", "pattern", "glob", "context",
     "ignored", "from", "to", "overwrite", "recursive", "place", "country", "latitude", "longitude", "days", "units",
+    "query", "count",
 ];
 
 fn name() -> impl Strategy<Value = String> {
