@@ -201,6 +201,10 @@ fn a_tool_whose_needs_are_unmet_is_skipped_with_its_reason() {
     assert!(bare.skipped()[0].to_string().contains("Workspace"), "{}", bare.skipped()[0]);
     assert!(matches!(&bare.get("fs.read"), Err(error) if error.code() == ErrorCode::Unavailable));
 
+    let cx = ToolContext::new().with_absent_service::<Workspace>("name a root with --root");
+    let explained = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
+    assert_eq!(explained.skipped()[0].to_string(), "fs.read: name a root with --root");
+
     let cx = ToolContext::new().with_service(Workspace);
     let offered = ToolSet::new(catalog.list(), &Selection::new(), cx.services());
     assert_eq!(names(&offered), ["fs.read", "time.now"]);

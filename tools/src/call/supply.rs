@@ -10,5 +10,5 @@ pub(super) fn supply(entry: &Entry, cx: &ToolContext) -> Result<(), ToolErrorKin
     if unmet.is_empty() {
         return Ok(());
     }
-    Err(ToolErrorKind::unmet(cx.services(), &unmet))
+    Err(cx.services().lack_of(&unmet))
 }

@@ -231,7 +231,7 @@ impl ToolContext {
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if the host offers none. A tool that declares its services is not called in that case.
     pub fn need<T: Send + Sync + 'static>(&self) -> Result<Arc<T>, ToolError> {
-        self.service::<T>().ok_or_else(|| ToolErrorKind::unmet(self.services(), &[&Need::new::<T>()]).into())
+        self.service::<T>().ok_or_else(|| self.services().lack_of(&[&Need::new::<T>()]).into())
     }
 
     /// Returns the tool with this name, from the scope of the running call.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Need;
+use crate::{Need, ToolErrorKind};
 
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
 /// instead.
@@ -57,6 +57,18 @@ impl Services {
     /// Returns the host's reason for not offering a required service, or `None` if it gave none.
     pub fn absence(&self, need: &Need) -> Option<&str> {
         self.absent.get(&need.id()).map(|reason| &**reason)
+    }
+
+    /// Returns the error of a call whose host lacks these services.
+    pub(crate) fn lack_of(&self, unmet: &[&Need]) -> ToolErrorKind {
+        let mut reasons: Vec<_> = unmet.iter().filter_map(|need| self.absence(need)).map(str::to_owned).collect();
+        let others = unmet.iter().filter(|need| self.absence(need).is_none());
+        let others: Vec<_> = others.map(|need| need.type_name()).collect();
+        if !others.is_empty() {
+            let others = others.join(" and no ");
+            reasons.push(format!("the host offers no {others}; add it to the context with with_service"));
+        }
+        ToolErrorKind::Unavailable { reason: reasons.join("; ") }
     }
 }
 

@@ -6,7 +6,7 @@ use protocol::{ErrorCode, Grant, Target};
 
 use super::message::Message;
 use crate::policy::SensitivePath;
-use crate::{Need, Services, Source, Violation};
+use crate::{Source, Violation};
 
 /// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -130,18 +130,5 @@ impl ToolErrorKind {
             Self::Diverged { .. } => ErrorCode::Diverged,
             Self::Internal { .. } => ErrorCode::Internal,
         }
-    }
-
-    /// Creates the error of a call whose host lacks these services.
-    pub(crate) fn unmet(services: &Services, unmet: &[&Need]) -> Self {
-        let mut reasons: Vec<String> =
-            unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
-        let others: Vec<_> =
-            unmet.iter().filter(|need| services.absence(need).is_none()).map(|need| need.type_name()).collect();
-        if !others.is_empty() {
-            let others = others.join(" and no ");
-            reasons.push(format!("the host offers no {others}; add it to the context with with_service"));
-        }
-        Self::Unavailable { reason: reasons.join("; ") }
     }
 }

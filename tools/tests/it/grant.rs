@@ -231,3 +231,16 @@ async fn a_tool_whose_needs_are_not_met_is_unavailable_and_says_what_is_missing(
     let cx = ToolContext::new().with_service(Database("rows"));
     assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
 }
+
+#[tokio::test]
+async fn a_host_says_why_it_lacks_a_service() {
+    let catalog = holding(pure("query"), Query);
+    let cx = ToolContext::new().with_absent_service::<Database>("write database = \"…\" in the settings");
+    let error = catalog.execute(&cx, "query", json!({})).await.unwrap_err();
+    assert!(
+        matches!(error.kind(), ToolErrorKind::Unavailable { reason } if reason == "write database = \"…\" in the settings"),
+        "{error}"
+    );
+    let cx = cx.with_service(Database("rows"));
+    assert_eq!(catalog.execute(&cx, "query", json!({})).await.unwrap().to_text(), "rows");
+}

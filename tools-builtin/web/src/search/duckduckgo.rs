@@ -36,11 +36,13 @@ fn results(response: &Response) -> Result<Vec<SearchResult>, SearchError> {
     let summary = |title: &str, text: &str, url: &str| {
         let text = answer[text].as_str().filter(|text| !text.is_empty())?;
         let title = if heading.is_empty() { title } else { heading };
-        Some(SearchResult::new(title, url, text_of_html(text)))
+        Some(SearchResult::new(title, url, text))
     };
     let address = |field: &str| answer[field].as_str().unwrap_or_default();
     let summaries = [
-        summary("Answer", "Answer", page(&response.url).as_str()),
+        // Some answers are made of HTML for the page, whatever the request says.
+        summary("Answer", "Answer", &page(&response.url))
+            .map(|answer| SearchResult { snippet: text_of_html(&answer.snippet), ..answer }),
         summary("Abstract", "AbstractText", address("AbstractURL")),
         summary("Definition", "Definition", address("DefinitionURL")),
     ];
