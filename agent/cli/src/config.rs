@@ -15,6 +15,7 @@ mod origin;
 mod parser;
 mod project;
 mod reader;
+mod secret;
 mod section;
 mod settings;
 mod slot;
@@ -32,6 +33,8 @@ pub(crate) use key::KeyAbout;
 pub(crate) use keys::Values;
 pub(crate) use origin::{Origin, Setting};
 pub(crate) use parser::ENVIRONMENT;
+#[cfg(feature = "web")]
+pub(crate) use secret::Secret;
 pub(crate) use settings::Settings;
 pub(crate) use slot::Document;
 

@@ -24,7 +24,7 @@ pub(crate) enum Error {
     #[error("{}", for_person(.0))]
     Tool(#[from] ToolError),
     #[error("{}", for_person(error))]
-    Refused { error: ToolError, hints: Vec<String> },
+    Refused { error: Box<ToolError>, hints: Vec<String> },
     #[error(transparent)]
     Argument(#[from] ArgumentError),
     #[error(transparent)]
@@ -126,9 +126,8 @@ impl Error {
     /// Returns the exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Tool(error) | Self::Refused { error, .. } | Self::Driver(DriverError::Tool(error)) => {
-                Exit::from(error.code())
-            }
+            Self::Tool(error) | Self::Driver(DriverError::Tool(error)) => Exit::from(error.code()),
+            Self::Refused { error, .. } => Exit::from(error.code()),
             Self::Argument(_) => Exit::InvalidArguments,
             Self::Selection(_)
             | Self::Config(_)

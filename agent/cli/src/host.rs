@@ -21,6 +21,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 use crate::refusal;
+use crate::web;
 
 /// The options of commands that run tools.
 #[derive(Args, Debug)]
@@ -61,7 +62,8 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
-        Ok(self.config.settings(flags)?)
+        let settings = self.config.settings(flags)?;
+        Ok(web::grants(&settings)?.into_iter().fold(settings, Settings::with_default_grant))
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls
@@ -73,7 +75,10 @@ impl HostOptions {
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        let services = self.root.services_hiding(&protected.hidden)?;
+        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
+        let mut services = self.root.services_hiding(hidden)?;
+        web::insert(&mut services, settings)?;
+        web::warn_missing(settings)?;
         let control = settings
             .sources()
             .chain(self.policy.policy.as_deref())
@@ -127,21 +132,22 @@ impl RootOption {
     }
 
     /// Returns the services of a session that makes no calls.
-    pub(crate) fn services(&self) -> Result<Services, Error> {
-        let mut services = self.services_hiding(&[])?;
+    pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
+        let mut services = self.services_hiding(std::iter::empty())?;
+        web::insert(&mut services, settings)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         Ok(services)
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding(&self, hidden: &[PathBuf]) -> Result<Services, Error> {
+    fn services_hiding<'a>(&self, hidden: impl Iterator<Item = &'a Path>) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
-        let hidden = folders::own().into_iter().chain(hidden.iter().cloned());
+        let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         Ok(services)
     }
@@ -204,7 +210,7 @@ mod tests {
     fn calls_in_different_roots_do_not_wait_for_each_other() {
         let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
         let domain_of = |root: PathBuf| {
-            let services = RootOption { root: Some(root) }.services().unwrap();
+            let services = RootOption { root: Some(root) }.services(&Settings::default()).unwrap();
             in_workspace(ToolContext::new().with_services(services), std::iter::empty()).domain("fs").to_owned()
         };
         let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));

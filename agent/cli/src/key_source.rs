@@ -1,22 +1,7 @@
-//! The source of the key of a session's provider, without the key.
+//! The source of a key or a secret for people, without the key.
 
 use agent::KeySource;
 use serde_json::{Value, json};
-
-use crate::config::{Setting, Settings};
-use crate::program;
-use crate::provider_choice::ProviderChoice;
-use crate::provider_options;
-
-/// Returns the source that the settings name, or else the usual one of the chosen provider's service.
-pub(crate) fn from_settings(settings: &Settings, choice: &ProviderChoice) -> Setting<Option<KeySource>> {
-    if let Some(key) = settings.key() {
-        return key.map(Some);
-    }
-    let options = provider_options::from_settings(settings, choice.model.as_deref());
-    let service = program::provider(&choice.provider).ok().and_then(|provider| (provider.service)(&options));
-    Setting::from_default(service.map(|service| KeySource::Environment(service.key_variable.to_owned())))
-}
 
 /// Returns the source, and whether it holds something.
 pub(crate) fn document(source: &KeySource) -> Value {
@@ -25,6 +10,16 @@ pub(crate) fn document(source: &KeySource) -> Value {
         KeySource::Environment(name) => json!({"variable": name, "found": is_found}),
         KeySource::File(path) => json!({"file": path.display().to_string(), "found": is_found}),
         _ => Value::Null,
+    }
+}
+
+/// Returns the name of the variable, or the path of the file.
+#[cfg(feature = "web")]
+pub(crate) fn place(source: &KeySource) -> String {
+    match source {
+        KeySource::Environment(name) => name.clone(),
+        KeySource::File(path) => path.display().to_string(),
+        _ => String::new(),
     }
 }
 

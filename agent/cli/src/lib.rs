@@ -66,6 +66,7 @@ mod table;
 mod telemetry;
 mod tokens;
 mod tool_list;
+mod web;
 mod wire;
 mod wording;
 

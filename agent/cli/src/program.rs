@@ -72,8 +72,10 @@ impl Program {
     }
 
     /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
-    /// itself offers `OutputStore`, `Models` and, with the feature `builtin`, the `Workspace` of the file tools. It offers
-    /// `SubAgents` with the default limits unless another one is added.
+    /// itself offers `OutputStore`, `Models` and, with the feature `builtin`, the `Workspace` of the file tools.
+    ///
+    /// Unless another one is added, the program offers `SubAgents` with the default limits and, with the feature `web`, the `HttpClient`
+    /// and the `WebSearch` of the settings.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
         self.services.insert(service);

@@ -18,6 +18,16 @@ pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> Provide
     options
 }
 
+/// Returns the source of the key that the settings name, or else the usual one of the chosen provider's service.
+pub(crate) fn key_source(settings: &Settings, choice: &ProviderChoice) -> Setting<Option<KeySource>> {
+    if let Some(key) = settings.key() {
+        return key.map(Some);
+    }
+    let options = from_settings(settings, choice.model.as_deref());
+    let service = program::provider(&choice.provider).ok().and_then(|provider| (provider.service)(&options));
+    Setting::from_default(service.map(|service| KeySource::Environment(service.key_variable.to_owned())))
+}
+
 /// Adds the service that the values name.
 fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOptions {
     options.base_url = value(&values.base_url);

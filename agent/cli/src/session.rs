@@ -87,7 +87,7 @@ impl SessionOptions {
         };
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
-        let clause = target.map(|target| target.to_clause());
+        let clause = target.map(|target| Setting::from_default(target.to_clause()));
         Ok((clause.into_iter().fold(settings, Settings::with_default_grant), resumed))
     }
 

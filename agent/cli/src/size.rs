@@ -49,7 +49,7 @@ impl Size {
     }
 
     /// Returns the number of bytes.
-    #[cfg(feature = "journal")]
+    #[cfg(any(feature = "journal", feature = "web"))]
     pub(crate) fn bytes(self) -> u64 {
         self.0
     }

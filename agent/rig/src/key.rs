@@ -1,13 +1,9 @@
 //! Reads API keys and removes them from messages.
 
-use std::env::VarError;
-
-use agent::{KeySource, ProviderError};
+use agent::{KeyError, KeySource, ProviderError};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::retry::Failure;
-
-const INVALID: &str = "its key has invalid characters; check the variable or file that holds it";
 
 /// The key of a provider, and the place that it comes from. An empty key is not sent.
 pub(crate) struct Key {
@@ -58,27 +54,8 @@ impl Key {
 
 /// Returns `None` if the variable or the file is empty, or the variable is not set.
 fn read(provider: &str, source: &KeySource) -> Result<Option<SecretString>, ProviderError> {
-    let refused = |reason: String| ProviderError::Options { provider: provider.to_owned(), reason };
-    let text = match source {
-        KeySource::Environment(name) => match std::env::var(name) {
-            Ok(text) => text,
-            Err(VarError::NotPresent) => return Ok(None),
-            Err(VarError::NotUnicode(_)) => return Err(refused(INVALID.to_owned())),
-        },
-        KeySource::File(path) => std::fs::read_to_string(path).map_err(|error| {
-            refused(format!("its key file {} cannot be read: {error}; name a readable file", path.display()))
-        })?,
-        _ => {
-            return Err(refused(
-                "this source of keys is not supported; use an environment variable or a file".to_owned(),
-            ));
-        }
-    };
-    let key = text.trim();
-    if key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
-        return Err(refused(INVALID.to_owned()));
-    }
-    Ok((!key.is_empty()).then(|| SecretString::from(key)))
+    let refused = |error: KeyError| ProviderError::Options { provider: provider.to_owned(), reason: error.to_string() };
+    Ok(source.read().map_err(refused)?.map(SecretString::from))
 }
 
 fn is_set(variable: &str) -> bool {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tools::protocol::wire::Strictness;
 
-use super::{GenerationOptions, RetryPolicy, Timeouts};
+use super::{GenerationOptions, KeySource, RetryPolicy, Timeouts};
 
 /// The configuration of a provider. A provider ignores the options that it does not use. `None` means the default.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,16 +46,6 @@ pub enum Proxy {
     Environment,
     /// The proxy at this URL.
     Url(String),
-}
-
-/// The source of an API key. The key itself is not an option, so that it never appears on a command line or in a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum KeySource {
-    /// The environment variable of this name.
-    Environment(String),
-    /// The file at this path. Its content is trimmed.
-    File(PathBuf),
 }
 
 impl ProviderOptions {

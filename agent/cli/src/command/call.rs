@@ -46,9 +46,8 @@ impl CallArgs {
             Ok(result) => self.print(&result),
             Err(error) => {
                 match &error {
-                    Error::Tool(error) | Error::Refused { error, .. } if self.json => {
-                        output::json(&ToolResult::from(error))?
-                    }
+                    Error::Tool(error) if self.json => output::json(&ToolResult::from(error))?,
+                    Error::Refused { error, .. } if self.json => output::json(&ToolResult::from(&**error))?,
                     Error::Argument(error) if self.json => output::json(&ToolResult::error(error.to_string()))?,
                     _ => {}
                 }
@@ -71,7 +70,7 @@ impl CallArgs {
                 Some(refusal) => {
                     let rules: Vec<_> = settings.rules().collect();
                     let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(needed, None));
-                    Error::Refused { error, hints }
+                    Error::Refused { error: Box::new(error), hints }
                 }
                 None => error.into(),
             }

@@ -11,6 +11,7 @@ use crate::key_source;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
+use crate::provider_options;
 use crate::session::SessionOptions;
 use crate::table::Table;
 use crate::visible::visible;
@@ -128,7 +129,7 @@ fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
 }
 
 fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
-    let Setting { value, origin } = key_source::from_settings(settings, choice);
+    let Setting { value, origin } = provider_options::key_source(settings, choice);
     Row { key: "key", value: value.map_or(Value::Null, |source| key_source::document(&source)), origin }
 }
 
@@ -137,10 +138,20 @@ fn plain(value: &Value) -> String {
         Value::Null => "-".to_owned(),
         Value::String(text) => text.clone(),
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
-        Value::Object(key) => {
-            let place = key.get("variable").or_else(|| key.get("file")).map(plain).unwrap_or_default();
-            let is_found = key.get("found").and_then(Value::as_bool).unwrap_or_default();
-            format!("{place} ({})", if is_found { "found" } else { "not found" })
+        Value::Object(fields) => {
+            let field = |(name, value): (&String, &Value)| match (name.as_str(), value) {
+                ("variable" | "file", place) => plain(place),
+                ("found", Value::Bool(is_found)) => format!("({})", if *is_found { "found" } else { "not found" }),
+                (name, value) => format!("{name}={}", plain(value)),
+            };
+            let rank = |name: &str| match name {
+                "variable" | "file" => 0,
+                "found" => 1,
+                _ => 2,
+            };
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_by_key(|(name, _)| rank(name));
+            fields.into_iter().map(field).collect::<Vec<_>>().join(" ")
         }
         value => value.to_string(),
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Services, ToolName};
 
-use crate::config::{ConfigOptions, Values};
+use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -18,6 +18,7 @@ use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::visible::visible;
+use crate::web;
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///
@@ -51,25 +52,23 @@ struct Finding {
 
 impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let mut findings = self.findings();
-        let provider = match self.config.settings(Values::default()) {
-            Ok(settings) => Some(provider_line(&ProviderChoice::from_settings(&settings))),
-            Err(error) => {
-                findings.push(Finding::new("settings", error.to_string()));
-                None
-            }
-        };
+        let settings = self.config.settings(Values::default());
+        let mut findings = self.findings(settings.as_ref().unwrap_or(&Settings::default()));
+        let facts = settings.and_then(|settings| facts(&settings)).unwrap_or_else(|error| {
+            findings.push(Finding::new("settings", error.to_string()));
+            Vec::new()
+        });
         if self.json {
             findings.iter().try_for_each(output::json)?;
         } else {
-            let lines = report(&findings).into_iter().chain(provider);
+            let lines = report(&findings).into_iter().chain(facts);
             let width = output::width();
             output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }
         Ok(if findings.is_empty() { Exit::Success } else { Exit::Problems })
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self, settings: &Settings) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Err(error) = linked::check() {
             findings.push(Finding::new("link", error.to_string()));
@@ -89,11 +88,14 @@ impl DoctorArgs {
                 .iter()
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
-        match self.root.services() {
+        findings.extend(web::faults().into_iter().map(|(check, message)| Finding::new(check, message)));
+        match self.root.services(settings) {
             Ok(services) => {
                 findings.extend(unmet(&services));
                 findings.extend(unsent(&services));
             }
+            // The mistake of a setting is a finding of its own.
+            Err(Error::Config(_)) => {}
             Err(error) => findings.push(Finding::new("root", error.to_string())),
         }
         findings
@@ -164,10 +166,12 @@ fn unsent_findings<'a>(skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReas
     unsendable.chain(colliding).chain(limited).collect()
 }
 
-/// Returns the line on the provider of a session without flags.
-fn provider_line(choice: &ProviderChoice) -> String {
-    let text = choice.note.clone().unwrap_or_else(|| choice.to_string());
-    format!("provider: {}", visible(&text))
+/// Returns the lines on the provider and the requests of a session without flags.
+fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+    let choice = ProviderChoice::from_settings(settings);
+    let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
+    let lines = std::iter::once(provider).chain(web::report(settings)?);
+    Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 
 /// Returns a line for each finding.
@@ -259,7 +263,8 @@ mod tests {
     }
 
     fn findings() -> Vec<Finding> {
-        DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: false }.findings()
+        DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: false }
+            .findings(&Settings::default())
     }
 
     #[test]

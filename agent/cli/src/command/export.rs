@@ -53,7 +53,7 @@ impl ExportArgs {
         notice::warn_unmatched(&selection, &entries);
         let is_strict = self.strict || settings.strict.value;
         let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
-        let set = ToolSet::new(entries, &selection, &self.root.services()?);
+        let set = ToolSet::new(entries, &selection, &self.root.services(&settings)?);
         let examples = self.examples.unwrap_or(self.format.takes_examples());
         let sent = set.wire_as(WireOptions::new(self.format).with_strictness(strictness).with_examples(examples));
         for skipped in sent.skipped() {

@@ -100,7 +100,7 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
         let named = |setting: &Option<Setting<String>>| Some(setting.clone()?.map(Some));
         model = named(&settings.model).unwrap_or(Setting::from_default(choice.model.clone()));
         base_url.origin = settings.base_url.as_ref().map(|url| url.origin.clone()).unwrap_or_default();
-        key = key_source::from_settings(settings, choice);
+        key = provider_options::key_source(settings, choice);
     } else {
         options.model.clone_from(&model.value);
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tools::protocol::canonical_json;
 use tools::{Entry, Limits, Services, Tool};
 
+use crate::config::Settings;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -43,7 +44,7 @@ impl ShowArgs {
         if self.json {
             output::json(entry.tool())?;
         } else {
-            output::page(&page(&entry, &self.root.services()?, output::width()))?;
+            output::page(&page(&entry, &self.root.services(&Settings::default())?, output::width()))?;
         }
         Ok(Exit::Success)
     }
@@ -109,7 +110,12 @@ fn facts(entry: &Entry, services: &Services) -> Table<2> {
 fn needs(entry: &Entry, services: &Services) -> String {
     let need = |need: &tools::Need| {
         let is_met = services.unmet(std::slice::from_ref(need)).is_empty();
-        format!("{} ({})", need.type_name(), if is_met { "met" } else { "not met here" })
+        let state = match services.absence(need) {
+            None if is_met => "met",
+            None => "not met here",
+            Some(_) => "needs a setting",
+        };
+        format!("{} ({state})", need.type_name())
     };
     let needs: Vec<String> = entry.needs().iter().map(need).collect();
     if needs.is_empty() { "nothing".to_owned() } else { needs.join(", ") }

@@ -22,7 +22,7 @@ pub(crate) enum ConfigError {
     Unknown { origin: Origin, key: String, advice: String },
     #[error(
         "{origin}: {key} looks like a secret, which must not be in this file; keep it in an environment variable or a separate \
-         file, and name that with key_env or key_file"
+         file, and name that with key_env, key_file or a table [[secrets]]"
     )]
     Secret { origin: Origin, key: String },
     #[error("{origin}: {key} is not accepted from an untrusted project: {reason}; {advice}")]

@@ -15,16 +15,22 @@ use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
-use super::kind::{accumulated, boolean, duration, float, integer, items, replaced, size, tables, text};
+use super::kind::{
+    accumulated, boolean, converted_tables, duration, float, integer, items, replaced, size, tables, text,
+};
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
-use super::parser::{choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, url, variable};
-use super::project::{EXPORTS, GRANTS, ProjectRule, REDIRECTS, SPENDS};
+use super::parser::{
+    choice, clause, cost, degree, directory, effort, file, filled, glob, host, proxy_url, url, variable,
+};
+use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, SPENDS};
+use super::secret::Secret;
 use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, and asking the user. A session adds asking its model.
+/// The default grants: reading below the root, reading the clock, and asking the user. A session adds asking its model, and a search
+/// backend its targets.
 const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
 
 /// The flag for the tools of a session.
@@ -97,11 +103,11 @@ declare_keys! {
         .with_project(ProjectRule::if_unset())
         .in_profiles();
 
-    /// Hold the default grants: reading below the root, the clock, asking the user, and asking the session's model
+    /// Hold the default grants: reading below the root, the clock, asking the user, asking the session's model, and searching with a configured backend
     default_grants: Setting<bool> = Key::new("default_grants", boolean(), Setting::from_default(true), "true")
         .with_flag("--no-default-grants", Implied(
             "false",
-            "Drop the default grants (reading below the root, the clock, asking the user and the session's model) and those of the settings file; only flags grant",
+            "Drop the default grants (reading below the root, the clock, asking the user and the session's model, searching) and those of the settings file; only flags grant",
         ))
         .with_project(ProjectRule::new("only to drop them", GRANTS, |project, user| {
             project.set().filter(|_| project.value && !user.value).map(|project| &project.origin)
@@ -140,6 +146,15 @@ declare_keys! {
         Vec::new(),
         r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
     );
+
+    /// Secrets that requests of tools to one origin have in a header: the place of each, never the secret itself
+    secrets: Vec<Setting<Secret>> = Key::new(
+        "secrets",
+        converted_tables(Secret::from_table),
+        Vec::new(),
+        r#"[{ name = "forge", origin = "https://api.example.org", header = "authorization", prefix = "Bearer ", env = "FORGE_TOKEN" }]"#,
+    )
+    .with_project(ProjectRule::never(REACHES));
 
     /// The most tokens that the model writes in one turn, reasoning included; without it, the service's default, or for Anthropic the model's own limit
     max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
@@ -226,6 +241,75 @@ declare_keys! {
             .with_flag("--approval-timeout", Named("DURATION"))
             .with_project(ProjectRule::lower())
             .in_profiles();
+
+    /// Hosts or blocks of addresses that tools may request although they are private, such as localhost:8080; they need a grant as well
+    private_hosts: Vec<Setting<String>> = Key::new("http.private_hosts", items(host), Vec::new(), r#"["localhost:8080"]"#)
+        .with_flag("--private-host", Named("HOST"))
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The URL of a proxy for requests of tools
+    tool_proxy: Option<Setting<String>> =
+        Key::new("http.proxy", text(url), None, "\"http://proxy.example.org:3128\"")
+            .with_project(ProjectRule::never(REACHES));
+
+    /// A file of root certificates in PEM, which requests of tools trust in addition to the machine's
+    ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The maximum size of a response to a tool, after decompression
+    max_body: Setting<Size> =
+        Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
+            .with_project(ProjectRule::lower());
+
+    /// The time until a response to a tool begins, redirects included
+    tool_first_byte: Setting<Duration> =
+        Key::new("http.first_byte", duration(), Setting::from_default(Duration::from_secs(20)), "\"20s\"")
+            .with_project(ProjectRule::lower());
+
+    /// The time until a response to a tool is complete, redirects included
+    tool_total: Setting<Duration> =
+        Key::new("http.total", duration(), Setting::from_default(Duration::from_secs(60)), "\"60s\"")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of redirects that a request of a tool follows
+    max_redirects: Setting<u32> =
+        Key::new("http.max_redirects", integer::<0, _>(), Setting::from_default(10), "10")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of concurrent requests of tools
+    max_connections: Setting<u32> =
+        Key::new("http.max_connections", integer::<1, _>(), Setting::from_default(32), "32")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of concurrent requests of tools to one host
+    max_connections_per_host: Setting<u32> =
+        Key::new("http.max_connections_per_host", integer::<1, _>(), Setting::from_default(6), "6")
+            .with_project(ProjectRule::lower());
+
+    /// The backend of web.search, such as duckduckgo; doctor lists those that are linked
+    search: Option<Setting<String>> = Key::new("web.search", text(filled), None, "\"searxng\"")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The URL of the search backend, if it is a service of your own
+    search_url: Option<Setting<String>> = Key::new("web.search_url", text(url), None, "\"http://localhost:8888\"")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The environment variable that holds the key of the search backend, instead of its usual one; never the key itself
+    search_key_env: Option<Setting<String>> = Key::new("web.search_key_env", text(variable), None, "\"MY_SEARCH_KEY\"")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The file that holds the key of the search backend, instead of a variable
+    search_key_file: Option<Setting<PathBuf>> = Key::new("web.search_key_file", text(file), None, "")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The number of results of a search that asks for no other number, from 1 to 20
+    search_count: Option<Setting<u32>> = Key::new("web.search_count", integer::<1, _>(), None, "5");
+
+    /// The language of results, if the search backend has the option
+    search_language: Option<Setting<String>> = Key::new("web.search_language", text(filled), None, "\"en\"");
+
+    /// The filter of adult content, if the search backend has the option: off, moderate or strict
+    safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(filled), None, "\"moderate\"");
 
     /// The maximum number of provider requests of all sessions in a day of UTC
     daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");

@@ -69,8 +69,15 @@ pub(super) fn accumulated<T: 'static>(parse: Parser<T>) -> Kind<Vec<Setting<Vec<
 
 /// Returns the kind of an array of tables. A flag or a variable cannot express it.
 pub(super) fn tables<T: DeserializeOwned + 'static>() -> Kind<Vec<Setting<T>>> {
+    converted_tables(|table: T, _| Ok(table))
+}
+
+/// Returns the kind of an array of tables, each of which is converted.
+pub(super) fn converted_tables<T: DeserializeOwned + 'static, U: 'static>(
+    convert: fn(T, Base<'_>) -> Result<U, String>,
+) -> Kind<Vec<Setting<U>>> {
     Kind {
-        from_toml: Box::new(|section, key| section.tables(key).map(Some)),
+        from_toml: Box::new(move |section, key| section.tables(key, convert).map(Some)),
         from_texts: Box::new(|_, _| Err("is accepted only in a file".to_owned())),
         is_scalar: false,
     }

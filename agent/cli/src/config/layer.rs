@@ -1,6 +1,7 @@
 //! [`Layer`]: the settings of one source.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use agent::KeySource;
 
@@ -24,13 +25,21 @@ impl Layer {
 }
 
 impl Values {
-    /// Applies the values of a higher layer. Another provider does not inherit the keys of the one before.
+    /// Applies the values of a higher layer. Another provider or search backend does not inherit the keys of the one before.
     pub(super) fn apply(&mut self, upper: Self) {
         if self.provider_changes(&upper) {
             self.forget_provider();
         }
         if upper.key_env.is_some() || upper.key_file.is_some() {
             (self.key_env, self.key_file) = (None, None);
+        }
+        let is_other =
+            |backend: &Setting<String>| self.search.as_ref().is_some_and(|lower| lower.value != backend.value);
+        if upper.search.as_ref().is_some_and(is_other) {
+            (self.search_url, self.search_key_env, self.search_key_file) = (None, None, None);
+        }
+        if upper.search_key_env.is_some() || upper.search_key_file.is_some() {
+            (self.search_key_env, self.search_key_file) = (None, None);
         }
         self.merge(upper);
     }
@@ -44,7 +53,17 @@ impl Values {
 
     /// Returns the source of the provider's key. Returns `None` if it is the provider's usual one.
     pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
-        let variable = self.key_env.clone().map(|name| name.map(KeySource::Environment));
-        variable.or_else(|| self.key_file.clone().map(|file| file.map(KeySource::File)))
+        source(&self.key_env, &self.key_file)
     }
+
+    /// Returns the source of the search backend's key. Returns `None` if it is the backend's usual one.
+    #[cfg(feature = "web")]
+    pub(crate) fn search_key(&self) -> Option<Setting<KeySource>> {
+        source(&self.search_key_env, &self.search_key_file)
+    }
+}
+
+fn source(variable: &Option<Setting<String>>, file: &Option<Setting<PathBuf>>) -> Option<Setting<KeySource>> {
+    let variable = variable.clone().map(|name| name.map(KeySource::Environment));
+    variable.or_else(|| file.clone().map(|file| file.map(KeySource::File)))
 }

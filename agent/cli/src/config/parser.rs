@@ -78,6 +78,16 @@ pub(super) fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
         .map_err(|reason| format!("{reason}, or {ENVIRONMENT} for the proxies of HTTPS_PROXY and HTTP_PROXY"))
 }
 
+/// Parses a host that may have a port, or a block of addresses: `localhost:8080`, `[::1]` or `10.0.0.0/8`.
+pub(super) fn host(text: &str, _: Base<'_>) -> Result<String, String> {
+    let (host, bits) = text.split_once('/').unwrap_or((text, "0"));
+    let is_host = is_plain_url(&format!("http://{host}")) && !host.contains(['*', ',']);
+    match is_host && bits.parse::<u8>().is_ok() {
+        true => Ok(text.to_owned()),
+        false => Err("must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8".to_owned()),
+    }
+}
+
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=2.0).contains(number));
     number.ok_or_else(|| "must be a number from 0 to 2".to_owned())

@@ -28,7 +28,7 @@ pub(super) fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result
 /// Reads the text of a file that may contain only `[[policy]]` tables.
 pub(super) fn rules(path: &Arc<Path>, text: &str) -> Result<Vec<Setting<Rule>>, ConfigError> {
     let mut file = Section::parse(path, text, None)?;
-    let rules = file.tables("policy")?;
+    let rules = file.tables("policy", |rule: Rule, _| Ok(rule))?;
     file.finish()?;
     Ok(rules)
 }

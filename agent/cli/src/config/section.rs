@@ -87,19 +87,29 @@ impl<'a> Section<'a> {
         Ok(Some(Setting { value: items, origin }))
     }
 
-    /// Takes a list of tables and deserializes each.
-    pub(super) fn tables<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Vec<Setting<T>>, ConfigError> {
+    /// Takes a list of tables, and deserializes and converts each.
+    pub(super) fn tables<T: DeserializeOwned, U>(
+        &mut self,
+        key: &'static str,
+        convert: fn(T, Base<'_>) -> Result<U, String>,
+    ) -> Result<Vec<Setting<U>>, ConfigError> {
         let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
         };
+        let base = Base { folder: self.path.parent(), home: self.home };
         let read = |item: &Spanned<DeValue<'a>>| {
-            let document = T::deserialize(ValueDeserializer::from(item.clone()));
-            document.map(|value| Setting { value, origin: self.origin(item) }).map_err(|error| ConfigError::Value {
-                origin: origin(self.path, self.text, error.span().map_or(item.span().start, |span| span.start)),
+            let invalid = |at: usize, reason: String| ConfigError::Value {
+                origin: origin(self.path, self.text, at),
                 key: self.full_key(key),
-                reason: format!("is invalid: {}", error.message()),
-            })
+                reason,
+            };
+            let table = T::deserialize(ValueDeserializer::from(item.clone())).map_err(|error| {
+                let at = error.span().map_or(item.span().start, |span| span.start);
+                invalid(at, format!("is invalid: {}", error.message()))
+            })?;
+            let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
+            Ok(Setting { value, origin: self.origin(item) })
         };
         items.iter().map(read).collect()
     }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
+use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
 use tools::policy::Rule;
 use tools::{Clause, Grant};
 
@@ -86,10 +86,10 @@ impl Settings {
         self
     }
 
-    /// Adds a default grant.
-    pub(crate) fn with_default_grant(mut self, clause: Clause) -> Self {
+    /// Adds a default grant, which may have the origin of another setting.
+    pub(crate) fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
         if self.default_grants.value {
-            self.values.grants.push(Setting::from_default(clause));
+            self.values.grants.push(clause);
         }
         self
     }
@@ -119,6 +119,15 @@ impl Settings {
         files.map(|file| file.path.as_path()).chain(self.key_file.as_ref().map(|file| file.value.as_path()))
     }
 
+    /// Returns the files of the secrets of tools' requests, which no tool may read.
+    pub(crate) fn secret_files(&self) -> impl Iterator<Item = &Path> {
+        let of_secrets = self.secrets.iter().filter_map(|secret| match &secret.value.source {
+            KeySource::File(path) => Some(path.as_path()),
+            _ => None,
+        });
+        of_secrets.chain(self.search_key_file.as_ref().map(|file| file.value.as_path()))
+    }
+
     /// Returns the timeouts and retries of provider requests.
     pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let mut timeouts = Timeouts::default();
@@ -134,9 +143,14 @@ impl Settings {
 
     /// Merges the values of a higher layer.
     fn merge(&mut self, upper: Values) -> Result<(), ConfigError> {
-        if let (Some(_), Some(file)) = (&upper.key_env, &upper.key_file) {
-            let reason = "conflicts with key_env; remove one of them".to_owned();
-            return Err(ConfigError::Value { origin: file.origin.clone(), key: "key_file".to_owned(), reason });
+        for (variable, file, [variable_key, file_key]) in [
+            (&upper.key_env, &upper.key_file, ["key_env", "key_file"]),
+            (&upper.search_key_env, &upper.search_key_file, ["web.search_key_env", "web.search_key_file"]),
+        ] {
+            if let (Some(_), Some(file)) = (variable, file) {
+                let reason = format!("conflicts with {variable_key}; remove one of them");
+                return Err(ConfigError::Value { origin: file.origin.clone(), key: file_key.to_owned(), reason });
+            }
         }
         if self.provider.is_some() && self.provider_changes(&upper) {
             self.replaced.push(self.values.clone());

@@ -211,6 +211,49 @@ fn the_key_is_not_shown_but_whether_there_is_one() {
 }
 
 #[test]
+fn the_place_of_a_secret_is_shown_and_whether_it_is_found() {
+    let crib = Crib::new();
+    let table = |name: &str, place: &str| {
+        format!("[[secrets]]\nname = '{name}'\norigin = 'https://h/'\nheader = 'x-key'\nprefix = 'Bearer '\n{place}\n")
+    };
+    write_user(&crib, &(table("one", "env = 'CRIB_TEST_KEY'") + &table("two", "file = 'two.key'")));
+    let run = |arguments: &[&str]| {
+        let ended: Ended = crib.command(arguments).env("CRIB_TEST_KEY", "sk-secret").output().unwrap().into();
+        assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+        ended.expect(0)
+    };
+    let document = run(&["config", "--json"]).document();
+    let path = user_file(&crib).with_file_name("two.key");
+    let rows = document["settings"].as_array().unwrap();
+    let secrets: Vec<_> = rows.iter().filter(|row| row["key"] == "secrets").map(|row| row["value"].clone()).collect();
+    let value = |name: &str| json!({"name": name, "origin": "https://h", "header": "x-key", "prefix": "Bearer "});
+    let [mut one, mut two] = [value("one"), value("two")];
+    (one["variable"], one["found"]) = (json!("CRIB_TEST_KEY"), json!(true));
+    (two["file"], two["found"]) = (json!(path.to_str().unwrap()), json!(false));
+    assert_eq!(secrets, [one, two]);
+    let page = run(&["config"]).stdout;
+    assert!(page.contains("name=one") && page.contains("CRIB_TEST_KEY (found)"), "{page}");
+}
+
+#[test]
+fn the_key_of_one_search_backend_is_not_used_for_another() {
+    let crib = Crib::new();
+    let user = "[web]\nsearch = 'searxng'\nsearch_url = 'http://localhost:1'\nsearch_key_env = 'A'";
+    write_user(&crib, user);
+    let with = |name: &str| {
+        let output = crib.command(&["config", "--json"]).env("TOOLCRIB_WEB_SEARCH", name).output().unwrap();
+        Ended::from(output).expect(0).document()
+    };
+    let same = with("searxng");
+    assert_eq!(setting(&same, "web.search_key_env"), (json!("A"), "user:4".to_owned()));
+    let other = with("duckduckgo");
+    assert_eq!(setting(&other, "web.search"), (json!("duckduckgo"), "TOOLCRIB_WEB_SEARCH".to_owned()));
+    for key in ["web.search_url", "web.search_key_env"] {
+        assert_eq!(setting(&other, key), (Value::Null, "default".to_owned()), "{key}");
+    }
+}
+
+#[test]
 fn settings_of_one_provider_are_not_used_for_another() {
     let crib = Crib::new();
     write_user(&crib, "provider = 'openai'\nmodel = 'm'\nbase_url = 'http://h/v1'\nkey_env = 'A'");

@@ -1,6 +1,11 @@
 use crate::Crib;
 use crate::config::{refused, user_file, write_user};
 
+/// Returns a table of a secret that ends with these lines.
+fn secret(rest: &str) -> String {
+    format!("[[secrets]]\nname = 'a'\norigin = 'https://h'\nheader = 'x-key'\n{rest}\n")
+}
+
 #[test]
 fn a_mistake_is_reported_with_line_key_and_advice() {
     let crib = Crib::new();
@@ -33,6 +38,22 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
         ("retries.max = -1", 1, &["retries.max must be a whole number from 0"]),
         ("trusted = ['work']", 1, &["trusted must contain absolute paths"]),
         ("key_env = 'A'\nkey_file = 'b'", 2, &["key_file conflicts with key_env"]),
+        ("http.private_hosts = ['http://h']", 1, &["http.private_hosts must contain hosts"]),
+        ("http.private_hosts = [\n'a', '*.b']", 2, &["http.private_hosts must contain hosts"]),
+        ("http.private_hosts = 'a'", 1, &["http.private_hosts must be a list of strings"]),
+        ("http.proxy = 'http://user:pw@h'", 1, &["http.proxy must be http(s)://host/path"]),
+        ("http.max_body = 10", 1, &["http.max_body must be a string such as"]),
+        ("http.max_connections = 0", 1, &["http.max_connections must be a whole number from 1"]),
+        ("[http]\nprivate_host = ['a']", 2, &["did you mean http.private_hosts?"]),
+        ("[web]\nsearch_key = 'sk-1'", 2, &["web.search_key looks like a secret"]),
+        ("[web]\nsearch_key_env = 'A'\nsearch_key_file = 'b'", 3, &["conflicts with web.search_key_env"]),
+        ("secrets = 1", 1, &["secrets must be a list of tables, each with the header [[secrets]]"]),
+        ("[[secrets]]\nname = 'a'", 1, &["secrets is invalid", "origin"]),
+        (&secret("env = 'A'\nfile = 'b'"), 1, &["secrets needs one place"]),
+        (&secret(""), 1, &["secrets needs one place"]),
+        (&secret("env = 'sk-live-1'"), 1, &["secrets has an invalid env", "not the key itself"]),
+        (&secret("value = 'sk-live-1'"), 5, &["secrets is invalid", "value"]),
+        (&secret("env = 'A'").replace("https://h", "h"), 1, &["secrets has an invalid origin", "http(s)://host"]),
         ("profile = 'a'", 1, &["there is no profile \"a\"", "[profiles.a]"]),
         ("profile = 'a'\n[profiles.b]", 1, &["there is no profile \"a\"; the profiles are b"]),
         ("\nmodel = 'm'", 2, &["model has no effect without a provider", "--provider"]),
@@ -42,7 +63,8 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
     ] {
         write_user(&crib, text);
         let place = format!("error: {}:{line}: ", user_file(&crib).display());
-        refused(&crib, &[&[place.as_str()], parts].concat());
+        let shown = refused(&crib, &[&[place.as_str()], parts].concat());
+        assert!(!shown.stderr.contains("sk-"), "{shown:#?}");
         let ended = crib.run(&["run", "time.now"]).expect(2);
         assert!(ended.stdout.is_empty() && ended.stderr.contains(&place), "{ended:#?}");
     }

@@ -10,7 +10,7 @@ fn the_built_in_tools_have_no_findings() {
 }
 
 #[test]
-#[cfg(feature = "tokens")]
+#[cfg(all(feature = "tokens", feature = "web"))]
 fn the_tables_of_the_readmes_are_what_lint_prints() {
     let own = include_str!("../../README.md");
     let top = include_str!("../../../../README.md");

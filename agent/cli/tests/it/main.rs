@@ -73,6 +73,10 @@ mod terminal_shown;
 mod terminal_unintended;
 mod trust;
 mod usage;
+#[cfg(feature = "web")]
+mod web;
+#[cfg(feature = "web")]
+mod web_settings;
 mod why;
 
 use std::io::Write as _;

@@ -29,6 +29,21 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("sessions.keep = 0", "sessions.keep"),
         ("retries.max = 1000", "retries.max"),
         ("[[policy]]\nverdict = 'allow'\ntarget = 'fs:write:**'", "policy"),
+        ("http.private_hosts = ['localhost']", "http.private_hosts"),
+        ("http.proxy = 'http://evil:3128'", "http.proxy"),
+        ("http.ca_file = 'evil.pem'", "http.ca_file"),
+        ("http.max_body = '11MiB'", "http.max_body"),
+        ("http.first_byte = '21s'", "http.first_byte"),
+        ("http.total = '61s'", "http.total"),
+        ("http.max_redirects = 11", "http.max_redirects"),
+        ("http.max_connections = 33", "http.max_connections"),
+        ("http.max_connections_per_host = 7", "http.max_connections_per_host"),
+        ("[[secrets]]\nname = 'a'\norigin = 'https://evil'\nheader = 'x'\nenv = 'AWS_SECRET_ACCESS_KEY'", "secrets"),
+        ("web.search = 'duckduckgo'", "web.search"),
+        ("web.search_url = 'http://evil'", "web.search_url"),
+        ("web.search_key_env = 'AWS_SECRET_ACCESS_KEY'", "web.search_key_env"),
+        ("web.search_key_file = '/etc/passwd'", "web.search_key_file"),
+        ("web.safe_search = 'off'", "web.safe_search"),
         ("profile = 'mine'", "profile"),
         ("[profiles.mine]", "profile"),
         ("profile = 'own'\n[profiles.own]\ngrants = ['*:*:**']", "grants"),
@@ -52,6 +67,20 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
     }
     write_project(&crib, "trusted = ['/']");
     refused(&crib, &["toolcrib.toml:1: trusted is accepted only in the user's file"]);
+}
+
+#[test]
+fn an_untrusted_project_lowers_the_limits_of_requests() {
+    let crib = Crib::new();
+    write_user(&crib, "http.max_redirects = 3");
+    write_project(&crib, "[http]\nmax_body = '1MiB'\ntotal = '5s'\nmax_redirects = 0\nmax_connections = 1");
+    let document = config(&crib, &[]);
+    assert_eq!(setting(&document, "http.max_body"), (json!("1MiB"), "project:2".to_owned()));
+    assert_eq!(setting(&document, "http.total"), (json!("5s"), "project:3".to_owned()));
+    assert_eq!(setting(&document, "http.max_redirects"), (json!(0), "project:4".to_owned()));
+    assert_eq!(setting(&document, "http.max_connections"), (json!(1), "project:5".to_owned()));
+    write_project(&crib, "http.max_redirects = 4");
+    refused(&crib, &["toolcrib.toml:1: http.max_redirects is not accepted"]);
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! [`Secret`]: the place of a secret that tools' requests to one origin have in a header.
+
+use agent::KeySource;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::parser::{Base, file, filled, url, variable};
+use super::slot::Document;
+use crate::key_source;
+
+/// A secret by its place, with the origin and the header that it is bound to. The secret itself is read when a session starts.
+#[derive(Clone, Debug)]
+pub(crate) struct Secret {
+    pub(crate) name: String,
+    /// The scheme, host and port, such as `https://api.example.org`.
+    pub(crate) origin: String,
+    pub(crate) header: String,
+    /// The text before the secret in the header.
+    pub(crate) prefix: String,
+    pub(crate) source: KeySource,
+}
+
+/// The table of a secret in a file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SecretTable {
+    name: String,
+    origin: String,
+    header: String,
+    #[serde(default)]
+    prefix: String,
+    env: Option<String>,
+    file: Option<String>,
+}
+
+impl Secret {
+    /// Returns the secret of a table, or the end of a sentence that begins with the key.
+    pub(super) fn from_table(table: SecretTable, base: Base<'_>) -> Result<Self, String> {
+        let field = |name: &str| {
+            let name = name.to_owned();
+            move |reason: String| format!("has an invalid {name}: it {reason}")
+        };
+        let source = match (table.env, table.file) {
+            (Some(name), None) => KeySource::Environment(variable(&name, base).map_err(field("env"))?),
+            (None, Some(path)) => KeySource::File(file(&path, base).map_err(field("file"))?),
+            _ => return Err("needs one place of the secret: env = \"VARIABLE\", or file = \"PATH\"".to_owned()),
+        };
+        let origin = url(&table.origin, base).map_err(field("origin"))?;
+        Ok(Self {
+            name: filled(&table.name, base).map_err(field("name"))?,
+            origin: origin.trim_end_matches('/').to_owned(),
+            header: filled(&table.header, base).map_err(field("header"))?,
+            prefix: table.prefix,
+            source,
+        })
+    }
+}
+
+impl Document for Secret {
+    fn document(&self) -> Value {
+        let mut document = key_source::document(&self.source);
+        for (key, text) in
+            [("name", &self.name), ("origin", &self.origin), ("header", &self.header), ("prefix", &self.prefix)]
+        {
+            document[key] = text.as_str().into();
+        }
+        document
+    }
+}

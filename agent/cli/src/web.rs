@@ -1,0 +1,21 @@
+//! The HTTP client and the search backend of tools. Without the feature `web`, there is neither.
+
+#[cfg(not(feature = "web"))]
+mod absent;
+#[cfg(feature = "web")]
+mod client;
+#[cfg(feature = "web")]
+mod report;
+#[cfg(feature = "web")]
+mod search;
+#[cfg(feature = "web")]
+mod services;
+
+#[cfg(not(feature = "web"))]
+pub(crate) use absent::{faults, grants, insert, report, warn_missing};
+#[cfg(feature = "web")]
+pub(crate) use report::{faults, report, warn_missing};
+#[cfg(feature = "web")]
+pub(crate) use search::grants;
+#[cfg(feature = "web")]
+pub(crate) use services::insert;

@@ -1,0 +1,113 @@
+//! The HTTP client of tools, from the settings.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+
+use tools_http::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
+
+use super::search::Search;
+use crate::config::{ConfigError, Secret, Setting, Settings};
+use crate::key_source;
+
+/// The most bytes of a file of certificates.
+const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
+
+/// Returns the client that the settings describe, with the key of the search. A secret that is not found is not sent.
+pub(super) fn from_settings(settings: &Settings, search: &Search) -> Result<HttpClient, ConfigError> {
+    let mut options = HttpOptions::new().with_limits(limits(settings));
+    options.private_hosts = settings.private_hosts.iter().map(|host| host.value.clone()).collect();
+    if let Search::Ready(search) = search {
+        options.secrets.extend(search.key.clone());
+        // The user names this address as well, with its port.
+        options
+            .private_hosts
+            .extend(settings.search_url.as_ref().and_then(|_| host_and_port(search.service.base_url())));
+    }
+    options.proxy = settings.tool_proxy.as_ref().map(|proxy| proxy.value.clone());
+    if let Some(file) = &settings.ca_file {
+        options.root_certificates.push(certificates(file)?);
+    }
+    for secret in &settings.secrets {
+        options.secrets.extend(bound(secret)?);
+    }
+    HttpClient::from_options(options).map_err(|error| refused(settings, &error))
+}
+
+/// Returns the limits of requests.
+pub(super) fn limits(settings: &Settings) -> HttpLimits {
+    let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut limits = HttpLimits::default();
+    limits.max_body_bytes = usize::try_from(settings.max_body.value.bytes()).unwrap_or(usize::MAX);
+    limits.first_byte = settings.tool_first_byte.value;
+    limits.total = settings.tool_total.value;
+    limits.max_redirects = count(settings.max_redirects.value);
+    limits.max_connections = count(settings.max_connections.value);
+    limits.max_connections_per_host = count(settings.max_connections_per_host.value);
+    limits
+}
+
+/// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
+fn bound(secret: &Setting<Secret>) -> Result<Option<BoundSecret>, ConfigError> {
+    let Secret { name, origin, header, prefix, source } = &secret.value;
+    if !key_source::is_found(source) {
+        return Ok(None);
+    }
+    let Some(text) = source.read().map_err(|error| secret_error(secret, error))? else { return Ok(None) };
+    BoundSecret::new(name, origin, header, prefix, &text).map(Some).map_err(|error| secret_error(secret, error))
+}
+
+fn host_and_port(url: &Url) -> Option<String> {
+    Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
+}
+
+fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
+    let read = || {
+        let mut bytes = Vec::new();
+        File::open(&file.value)?.take(MAX_CERTIFICATES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MAX_CERTIFICATES {
+            return Err(io::Error::other(format!("it is longer than {MAX_CERTIFICATES} bytes")));
+        }
+        Ok(bytes)
+    };
+    read().map_err(|error| ConfigError::Value {
+        origin: file.origin.clone(),
+        key: "http.ca_file".to_owned(),
+        reason: format!("{} cannot be read: {error}; name a readable file in PEM", file.value.display()),
+    })
+}
+
+/// Returns the error of an option, with the setting that it comes from.
+fn refused(settings: &Settings, error: &HttpError) -> ConfigError {
+    let of_secret = |name: &str| settings.secrets.iter().find(|secret| secret.value.name == name);
+    let key = match error {
+        HttpError::Secret { name, .. } => match of_secret(name) {
+            Some(secret) => return secret_error(secret, error),
+            None => "web.search_key",
+        },
+        HttpError::Option { option: "private_hosts", .. } => "http.private_hosts",
+        HttpError::Option { option: "root_certificates", .. } => "http.ca_file",
+        HttpError::Option { option: "proxy", .. } => "http.proxy",
+        HttpError::Option { option: "secrets", .. } => "secrets",
+        _ => "http",
+    };
+    let row = settings.rows().into_iter().find(|(about, ..)| about.name == key);
+    let origin = row.map(|(_, _, origin)| origin).unwrap_or_default();
+    ConfigError::Value { origin, key: key.to_owned(), reason: format!("cannot be used: {error}") }
+}
+
+fn secret_error(secret: &Setting<Secret>, error: impl Display) -> ConfigError {
+    let reason = format!("cannot be used: {error}");
+    ConfigError::Value { origin: secret.origin.clone(), key: format!("secrets: {}", secret.value.name), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_limits_are_those_of_the_client() {
+        assert_eq!(limits(&Settings::default()), HttpLimits::default());
+    }
+}

@@ -1,0 +1,95 @@
+//! The lines of `doctor` on requests of tools, and the warnings about missing secrets.
+
+use tools_builtin::web::search::{self, SearchBackend, WebSearch};
+
+use super::client;
+use super::search::{self as configured, Search};
+use crate::config::{ConfigError, Secret, Setting, Settings};
+use crate::key_source;
+use crate::notice;
+use crate::wording::counted;
+
+/// Warns of secrets and of a key of the search that are not found.
+pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
+    for Setting { value: Secret { name, source, .. }, origin } in &settings.secrets {
+        if !key_source::is_found(source) {
+            let place = key_source::place(source);
+            notice::warning(&format!(
+                "{origin}: the secret {name} is not sent, because {place} is empty or missing; write it there, or remove its table"
+            ));
+        }
+    }
+    if let (Some(named), Search::Absent(reason)) = (&settings.search, configured::from_settings(settings)?) {
+        notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
+    }
+    Ok(())
+}
+
+/// Returns lines on the client, the secrets and the search, or the mistake in their settings. No line contains a secret.
+pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+    client::from_settings(settings, &configured::from_settings(settings)?)?;
+    let mut lines = vec![client_line(settings)];
+    lines.extend(settings.secrets.iter().map(secret_line));
+    lines.push(search_line(settings)?);
+    Ok(lines)
+}
+
+/// Returns the faults of linked search backends, each with the check of `doctor` that finds it.
+pub(crate) fn faults() -> Vec<(&'static str, String)> {
+    let conflicts = search::conflicts();
+    let conflicts = conflicts.iter().map(|conflict| ("conflict", format!("{conflict}; unlink or rename one of them")));
+    conflicts.chain(search::problems().iter().map(|problem| ("definition", problem.to_string()))).collect()
+}
+
+fn client_line(settings: &Settings) -> String {
+    let proxy = settings.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
+    let hosts: Vec<_> = settings.private_hosts.iter().map(|host| host.value.as_str()).collect();
+    let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(" ") };
+    format!(
+        "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
+        settings.max_body.value.shown(),
+        settings.tool_first_byte.value,
+        settings.tool_total.value,
+        counted(settings.max_redirects.value.into(), "redirect"),
+        counted(settings.max_connections.value.into(), "connection"),
+        settings.max_connections_per_host.value,
+    )
+}
+
+fn secret_line(Setting { value: Secret { name, origin, header, source, .. }, .. }: &Setting<Secret>) -> String {
+    format!(
+        "secret {name}: {header} of {origin}, from {} {}",
+        key_source::place(source),
+        found(key_source::is_found(source))
+    )
+}
+
+fn search_line(settings: &Settings) -> Result<String, ConfigError> {
+    let names =
+        |backends: &[&SearchBackend]| backends.iter().map(|backend| backend.name).collect::<Vec<_>>().join(", ");
+    let mut linked = search::list();
+    let all = names(&linked);
+    linked.retain(|backend| !backend.is_proven);
+    let unproven = match linked.is_empty() {
+        true => String::new(),
+        false => format!("; never run against the real service: {}", names(&linked)),
+    };
+    let chosen = match configured::service(settings)? {
+        None => "none".to_owned(),
+        Some(service) => {
+            format!("{} at {}{}", service.backend().name, service.base_url(), key_note(settings, &service))
+        }
+    };
+    Ok(format!("search: {chosen}; linked: {all}{unproven}"))
+}
+
+/// Returns a note on the place of the key, or nothing if the backend takes none.
+fn key_note(settings: &Settings, service: &WebSearch) -> String {
+    let Some(key) = &service.backend().key else { return String::new() };
+    let source = configured::key_source(settings, key).value;
+    format!(", key {} {}", key_source::place(&source), found(key_source::is_found(&source)))
+}
+
+fn found(is_found: bool) -> &'static str {
+    if is_found { "(found)" } else { "(not found)" }
+}

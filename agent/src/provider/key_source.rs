@@ -1,0 +1,56 @@
+//! [`KeySource`]: the place of a key.
+
+use std::env::VarError;
+use std::io;
+use std::path::PathBuf;
+
+/// The source of an API key. The key itself is not an option, so that it never appears on a command line or in a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeySource {
+    /// The environment variable of this name.
+    Environment(String),
+    /// The file at this path. Its content is trimmed.
+    File(PathBuf),
+}
+
+/// The reason that a source has no usable key. It never contains the key.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The key has white space, control characters or others than ASCII.
+    #[error("its key has invalid characters; check the variable or file that holds it")]
+    Invalid,
+    /// The file cannot be read.
+    #[error("its key file {} cannot be read: {source}; name a readable file", path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+}
+
+impl KeySource {
+    /// Reads the key. Returns `None` if the variable or the file is empty, or the variable is not set.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or if the key has characters that no header can have.
+    pub fn read(&self) -> Result<Option<String>, KeyError> {
+        let text = match self {
+            Self::Environment(name) => match std::env::var(name) {
+                Ok(text) => text,
+                Err(VarError::NotPresent) => return Ok(None),
+                Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
+            },
+            Self::File(path) => {
+                std::fs::read_to_string(path).map_err(|source| KeyError::File { path: path.clone(), source })?
+            }
+        };
+        let key = text.trim();
+        if key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+            return Err(KeyError::Invalid);
+        }
+        Ok((!key.is_empty()).then(|| key.to_owned()))
+    }
+}
