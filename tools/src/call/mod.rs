@@ -9,8 +9,8 @@
 //! 4. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
 //! 5. *validate* checks the arguments against the schema and computes the targets of the call.
 //! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths).
-//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths and unnamed hosts. The
-//!    approver can show the tool's [preview](crate::Approval::preview) of the call.
+//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths and
+//!    unnamed hosts. The approver can show the tool's [preview](crate::Approval::preview) of the call.
 //! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
 //! 9. *record intent* writes the call to the journal, if the context has one.
 //! 10. *retry* repeats *run* after a transient failure, if the effects allow it.

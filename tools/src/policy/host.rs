@@ -51,7 +51,7 @@ fn literal_length(pattern: &str) -> Option<usize> {
 /// Returns the length of the host in a value. A value of another form than `host` or `host:port` is as a whole the host.
 fn host_length(value: &str) -> usize {
     let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
-    let is_host = |host: &str| host.ends_with(']') || !host.contains([':', '/']);
+    let is_host = |host: &str| host.ends_with(']') || !host.contains(':');
     match value.rsplit_once(':') {
         Some((host, port)) if is_port(port) && is_host(host) => host.len(),
         _ => value.len(),
@@ -149,6 +149,7 @@ mod tests {
             (Some("web.*"), Some("net:read:**"), false),
             (Some("web.{fetch,search}"), Some("net:read:**"), false),
             (Some("web.fetc[h]"), Some("net:read:**"), false),
+            (Some("web.fetc?"), Some("net:read:**"), false),
             (Some("web.fetch"), Some("*:read:**"), false),
             (Some("web.fetch"), Some("*:*:**"), false),
             (Some("web.fetch"), None, false),

@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 use tools::protocol::ApprovalDefault;
-use tools::{Effects, Tool};
+use tools::{Access, Effects, Tool};
 
 use crate::notice::FAINT;
 use crate::table::Table;
@@ -14,7 +14,7 @@ pub(super) fn derived(tool: &Tool) -> Table<2> {
     let mut fact = |name: &str, text: &str| table.push([name.to_owned(), visible(text).into_owned()]);
     let effects = &tool.effects;
     fact("permission", &permission(tool));
-    fact("approval", approval(effects.approval_default()));
+    fact("approval", approval(effects));
     fact("parallelism", parallelism(effects));
     fact("retries", if effects.is_idempotent() { "allowed" } else { "none: a call runs at most once" });
     fact("MCP hints", &hints(effects));
@@ -38,12 +38,18 @@ fn permission(tool: &Tool) -> String {
     if needed.is_empty() { "none".to_owned() } else { needed.join(", ") }
 }
 
-fn approval(default: ApprovalDefault) -> &'static str {
-    match default {
+fn approval(effects: &Effects) -> &'static str {
+    match effects.approval_default() {
+        ApprovalDefault::Run if reads_hosts(effects) => "not needed if the grant names each host",
         ApprovalDefault::Run => "not needed if granted",
         ApprovalDefault::Ask => "needed, unless a rule or an explicit grant covers the call",
         _ => "needed for each call, unless an allow rule covers it",
     }
+}
+
+fn reads_hosts(effects: &Effects) -> bool {
+    let Effects::Declared(declared) = effects else { return false };
+    declared.templates().any(|(access, template)| access == Access::Read && template.scheme() == "net")
 }
 
 fn parallelism(effects: &Effects) -> &'static str {
@@ -87,6 +93,10 @@ mod tests {
             (
                 json!({"reads": ["fs:{path}", "clock:now"]}),
                 ["fs:read:{path}, clock:read:now", "not needed", "do not write", "allowed", "closed world"],
+            ),
+            (
+                json!({"reads": ["fs:{path}", "net:{url|host}"], "open_world": true}),
+                ["net:read:{url|host}", "names each host", "do not write", "allowed", "open world"],
             ),
             (
                 json!({"writes": ["fs:{path}"]}),
