@@ -1,5 +1,5 @@
 //! Link-time registration. Only the next line names the facade, so nothing else can have linked the tools. CI runs this binary in
-//! debug, with `--profile release-lto`, and with one family with `CARGO_PROFILE_DEV_LTO=thin`.
+//! debug, with `--profile release-lto`, and with one family with `--profile quick-lto`.
 
 use tools_builtin as _;
 
