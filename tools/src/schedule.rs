@@ -1,7 +1,7 @@
 //! Runs tests under a scheduler that decides at each primitive of [`sync`](crate::sync) which thread continues. A deadlock fails the
 //! test.
 //!
-//! `RUSTFLAGS='--cfg shuttle' cargo test --package toolcrib-tools --lib shuttle_tests`
+//! `RUSTC_WORKSPACE_WRAPPER=$PWD/.ci/shuttle cargo test --package toolcrib-tools --lib shuttle_tests`
 
 #![allow(clippy::unwrap_used)]
 

@@ -78,9 +78,10 @@ impl Programs {
 
 /// Returns the cost of one round: the difference of a long and a short run, which run at the same time.
 fn per_round(rounds: u64, cost: impl Fn(&str) -> f64 + Sync) -> f64 {
+    let short = 200.min(rounds / 5);
     thread::scope(|scope| {
-        let few = scope.spawn(|| cost("200"));
-        let many = cost(&(200 + rounds).to_string());
+        let few = scope.spawn(|| cost(&short.to_string()));
+        let many = cost(&(short + rounds).to_string());
         (many - few.join().unwrap()) / rounds as f64
     })
 }

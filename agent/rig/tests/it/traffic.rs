@@ -3,7 +3,7 @@
 mod permitted;
 mod said;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -48,14 +48,18 @@ async fn recorded_exchanges_are_understood_in_pieces_of_any_size() {
     let rows = rows();
     let calls: usize = rows.iter().map(|row| expected(row).len()).sum();
     assert!(calls > 220, "the data has few calls: {calls}");
-    assert_none_wrong(rows, |row| async move {
-        let mut replay = Replay::new(row).await;
-        for piece in [1, 7, 97] {
-            replay.whole(piece).await.map_err(|reason| format!("{} in pieces of {piece}: {reason}", replay.place()))?;
-        }
-        Ok(())
-    })
-    .await;
+    let short: Vec<_> = rows.iter().filter(|row| !row.is_long()).cloned().collect();
+    // The short ones are of every sort.
+    let sorts = |rows: &[Row]| rows.iter().map(Row::sort).collect::<BTreeSet<_>>();
+    assert_eq!(sorts(&short), sorts(&rows));
+    assert_understood(rows, &[7, 97]).await;
+    assert_understood(short, &[1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs the data folder, and takes a minute: TOOLCRIB_DATA=..."]
+async fn long_recorded_exchanges_are_understood_byte_by_byte() {
+    assert_understood(rows().into_iter().filter(Row::is_long), &[1]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,6 +70,21 @@ async fn no_call_of_a_recorded_reply_that_is_cut_off_is_made() {
         let mut replay = Replay::new(row).await;
         replay.at_limit().await.map_err(|reason| format!("{} at its limit: {reason}", replay.place()))?;
         replay.cut().await.map_err(|reason| format!("{} cut {reason}", replay.place()))
+    })
+    .await;
+}
+
+/// Replays the rows in pieces of each of these sizes in bytes.
+async fn assert_understood(rows: impl IntoIterator<Item = Row>, pieces: &'static [usize]) {
+    assert_none_wrong(rows, |row| async move {
+        let mut replay = Replay::new(row).await;
+        for piece in pieces {
+            replay
+                .whole(*piece)
+                .await
+                .map_err(|reason| format!("{} in pieces of {piece}: {reason}", replay.place()))?;
+        }
+        Ok(())
     })
     .await;
 }
@@ -226,6 +245,16 @@ impl Row {
 
     fn status(&self) -> u64 {
         self.value["status"].as_u64().unwrap()
+    }
+
+    /// Whether most of the time would be spent on this reply if it came byte by byte.
+    fn is_long(&self) -> bool {
+        self.text().len() > 16 * 1024
+    }
+
+    /// The format, and whether the reply is a stream, an error, or has calls.
+    fn sort(&self) -> (&'static str, bool, bool, bool) {
+        (self.format.name(), self.is_streamed(), self.status() >= 400, !expected(self).is_empty())
     }
 
     fn text(&self) -> String {

@@ -120,10 +120,9 @@ impl Service {
                     Reply::Reset => drop(stream),
                     Reply::Relay(address) => {
                         let mut server = TcpStream::connect(address).await.unwrap();
-                        server
-                            .write_all(format!("{head}\r\nconnection: close\r\n\r\n{body}").as_bytes())
-                            .await
-                            .unwrap();
+                        // The server ends a stream of HTTP/1.1 five seconds after its last event.
+                        let head = head.replacen("HTTP/1.1", "HTTP/1.0", 1);
+                        server.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).await.unwrap();
                         let _ = copy(&mut server, &mut stream).await;
                         let _ = stream.shutdown().await;
                     }
