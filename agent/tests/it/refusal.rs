@@ -103,7 +103,10 @@ async fn no_grant_allows_a_control_file() {
 #[test]
 fn a_late_answer_and_a_missing_approver_differ() {
     let unapproved = |waited| {
-        ToolError::new("t", ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], unnamed: vec![], waited })
+        ToolError::new(
+            "t",
+            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited },
+        )
     };
     let late = for_person(&unapproved(Some(Duration::from_secs(3))));
     assert!(late.contains("timed out after 3s"), "{late}");

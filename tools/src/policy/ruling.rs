@@ -108,12 +108,14 @@ impl<'a> Ruling<'a> {
         let ungranted = self.target.filter(|target| !self.grant.permits(target)).map(|_| Reason::Ungranted);
         let rules = Reason::from_rules(self.rules(Verdict::Ask));
         let default = self.default().filter(|_| self.rules(Verdict::Allow).next().is_none()).map(Reason::Default);
+        // No default asks about a read, so one place is enough for both.
+        let unnamed = || self.target.filter(|target| self.is_unnamed_host(target)).map(|_| Reason::UnnamedHost);
+        let default = default.or_else(unnamed);
         let sensitive = move |(target, paths): (&'a Target, &'a SensitivePaths)| {
             paths.needing_approval(self.grant, self.policy, target)
         };
         let sensitive = self.target.zip(self.paths).into_iter().flat_map(sensitive).map(Reason::Sensitive);
-        let unnamed = self.target.filter(|target| self.is_unnamed_host(target)).map(|_| Reason::UnnamedHost);
-        ungranted.into_iter().chain(rules).chain(default).chain(sensitive).chain(unnamed)
+        ungranted.into_iter().chain(rules).chain(default).chain(sensitive)
     }
 
     /// Returns true if the grant covers the target, and neither the grant nor a rule [names](Reason::UnnamedHost) its host.

@@ -45,10 +45,10 @@ pub enum ToolErrorKind {
         /// The targets that need an approval. Empty if the call has no targets.
         needed: Vec<Target>,
         /// The targets that need an approval only because they are sensitive paths.
-        sensitive: Vec<(Target, SensitivePath)>,
+        sensitive: Box<[(Target, SensitivePath)]>,
         /// The granted targets that need an approval because neither the grant nor a rule [names](crate::policy::Reason::UnnamedHost)
         /// their host.
-        unnamed: Vec<Target>,
+        unnamed: Box<[Target]>,
         /// The time spent waiting for an answer, or `None` if there was no approver to ask.
         waited: Option<Duration>,
     },

@@ -59,7 +59,7 @@ async fn by_effects_reads_run_and_writes_and_destroys_ask_although_they_are_gran
             error,
             ToolError::new(
                 tool,
-                ToolErrorKind::Unapproved { needed, sensitive: vec![], unnamed: vec![], waited: None }
+                ToolErrorKind::Unapproved { needed, sensitive: [].into(), unnamed: [].into(), waited: None }
             )
         );
     }
@@ -100,7 +100,7 @@ async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
         error,
         ToolError::new(
             "add",
-            ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], unnamed: vec![], waited: None }
+            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited: None }
         )
     );
     let approver = Arc::new(Yes::default());
@@ -174,7 +174,12 @@ async fn an_answer_has_a_time_of_its_own() {
     let unanswered = |waited| {
         ToolError::new(
             "write",
-            ToolErrorKind::Unapproved { needed: needed(), sensitive: vec![], unnamed: vec![], waited: Some(waited) },
+            ToolErrorKind::Unapproved {
+                needed: needed(),
+                sensitive: [].into(),
+                unnamed: [].into(),
+                waited: Some(waited),
+            },
         )
     };
     let start = tokio::time::Instant::now();

@@ -50,7 +50,7 @@ async fn a_host_that_only_a_wildcard_covers_is_asked_about_with_and_without_a_po
         let ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited: None } = error.kind() else {
             panic!("{error}")
         };
-        assert_eq!((needed, unnamed, sensitive.len()), (&expected, &expected, 0));
+        assert_eq!((&needed[..], &unnamed[..], sensitive.len()), (&expected[..], &expected[..], 0));
         assert!(error.to_string().contains("names it, such as net:read:a.example"), "{error}");
         assert_eq!(ToolResult::from(&error).structured.unwrap().value()["error"]["unnamed"], json!(expected));
         let approver = Arc::new(Yes::default());

@@ -155,7 +155,7 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         ToolError::new(tool(), ToolErrorKind::Denied { reason: "no".into() }),
         ToolError::new(
             tool(),
-            ToolErrorKind::Unapproved { needed: vec![], sensitive: vec![], unnamed: vec![], waited: None },
+            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited: None },
         ),
         ToolError::new(tool(), ToolErrorKind::Replaced),
         ToolError::new(tool(), ToolErrorKind::Unavailable { reason: "no".into() }),
