@@ -83,7 +83,7 @@ impl Connections {
             .no_proxy()
             // More are a parse error, which does not say so; the exact limit is checked later.
             .http1_max_headers(self.max_headers.saturating_mul(4))
-            .http2_max_header_list_size(u32::try_from(self.max_header_bytes).unwrap_or(u32::MAX))
+            .http2_max_header_list_size(u32::try_from(self.max_header_bytes.saturating_mul(4)).unwrap_or(u32::MAX))
             .dns_resolver(Arc::new(CheckedResolver { inner: self.resolver.clone(), names }));
         if let Some(proxy) = proxy {
             builder = builder.proxy(proxy);

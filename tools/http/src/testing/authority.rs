@@ -29,8 +29,11 @@ impl TestAuthority {
         self.issuer.pem()
     }
 
-    /// Returns the settings of a server whose certificate is for these names.
-    pub(super) fn server_config(&self, names: &[&str]) -> Arc<ServerConfig> {
+    /// Returns the settings of a server whose certificate is for these names, and which offers these protocols, such as `h2`.
+    ///
+    /// # Panics
+    /// Panics if a name is invalid.
+    pub fn server_config(&self, names: &[&str], protocols: &[&str]) -> Arc<ServerConfig> {
         let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
         let key = KeyPair::generate().expect("a key can be made");
         let params = CertificateParams::new(names).expect("the names are valid");
@@ -44,7 +47,9 @@ impl TestAuthority {
                 vec![certificate.der().clone()],
                 PrivateKeyDer::try_from(key.serialize_der()).expect("the key is in PKCS 8"),
             );
-        Arc::new(config.expect("the key fits the certificate"))
+        let mut config = config.expect("the key fits the certificate");
+        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        Arc::new(config)
     }
 }
 

@@ -98,7 +98,7 @@ impl TestServer {
         names: &[&str],
         answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static,
     ) -> Self {
-        let acceptor = TlsAcceptor::from(authority.server_config(names));
+        let acceptor = TlsAcceptor::from(authority.server_config(names, &["http/1.1"]));
         Self::listen("127.0.0.1:0", Some(acceptor), answering(answer)).await
     }
 

@@ -1,4 +1,4 @@
-//! A secret in 10,000 calls through the pipeline: the server returns it in every way, and nothing records it.
+//! A secret in 10,000 calls through the pipeline, and in those of an agent: the server returns it in every way, and nothing records it.
 
 use std::fmt;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agent::{Driver, Event, EventSink, Scripted, Selection, Session};
 use data_encoding::{BASE64, HEXLOWER};
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};
@@ -22,6 +23,11 @@ use crate::setup::names;
 
 const CANARY: &str = "canary-7Yt0Zq4W9k2M-canary";
 const CALLS: u64 = 10_000;
+/// How the server answers a call. The last one ends when the call is cancelled.
+const PATHS: [&str; 16] = [
+    "body", "json", "base64", "hex", "header", "name", "status", "away", "unknown", "refused", "invalid", "circle",
+    "truncated", "garbage", "large", "slow",
+];
 
 /// Counts texts with the canary, plain or encoded.
 #[derive(Clone, Default)]
@@ -45,6 +51,12 @@ impl Counter {
 impl ProgressSink for Counter {
     fn report(&self, _: &ToolContext, progress: Progress) {
         self.look(&format!("{progress:?}"));
+    }
+}
+
+impl EventSink for Counter {
+    fn send(&self, event: Event) {
+        self.look(&format!("{event:?}"));
     }
 }
 
@@ -119,12 +131,29 @@ fn catalog(own_key: Option<&'static str>) -> Catalog {
     catalog
 }
 
-/// Runs calls and returns how often the canary is in results, spans, progress and the journal.
-async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize; 4] {
-    const PATHS: [&str; 16] = [
-        "body", "json", "base64", "hex", "header", "name", "status", "away", "unknown", "refused", "invalid", "circle",
-        "truncated", "garbage", "large", "slow",
-    ];
+/// Runs an agent with this number of turns, each of which calls every path but the slow one. Returns the number of calls.
+async fn converse(turns: u32, catalog: &Catalog, cx: ToolContext, events: &Counter, results: &Counter) -> u64 {
+    let turn = |turn: u32| {
+        let call = |path: &&str| {
+            // The number keeps calls apart, so that the run does not end because they repeat.
+            json!({"name": "web.show", "arguments": {"url": format!("http://a.example/{path}?{turn}")}})
+        };
+        json!({"calls": PATHS[..15].iter().map(call).collect::<Vec<_>>()})
+    };
+    let mut script: Vec<_> = (0..turns).map(turn).collect();
+    script.push(json!({"text": "finished"}));
+    let model = Scripted::from_json(&Value::from(script).to_string()).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), cx.with_session("agent"));
+    let driver =
+        Driver::new(Arc::new(model)).with_max_steps(turns + 1).with_events(events.clone()).with_checkpoints(true);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    results.look(&format!("{summary:?} {:?}", session.messages()));
+    assert!(summary.failed_calls > 0 && summary.failed_calls < summary.calls, "{summary:?}");
+    summary.calls.into()
+}
+
+/// Runs calls and an agent, and returns how often the canary is in results, spans, progress, events and the journal.
+async fn run(calls: u64, turns: u32, folder: &Path, own_key: Option<&'static str>) -> [usize; 5] {
     let server = TestServer::start_streaming(echo).await;
     let mut limits = HttpLimits::default();
     limits.total = Duration::from_secs(10);
@@ -132,7 +161,7 @@ async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize
     if own_key.is_none() {
         options = options.with_secret(BoundSecret::new("service", "http://a.example", "x-key", "", CANARY).unwrap());
     }
-    let (results, spans, progress) = (Counter::default(), Counter::default(), Counter::default());
+    let [results, spans, progress, events] = [(); 4].map(|()| Counter::default());
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(spans.clone()));
     let path = folder.join("calls.journal");
     let journal = SqliteJournal::open(&path, JournalOptions::new().with_durability(Durability::Process)).unwrap();
@@ -148,6 +177,7 @@ async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize
     let errors = Mutex::new(std::collections::BTreeMap::new());
     // In parallel, because each commit of the journal waits for the disk.
     let (catalog, cx, results, errors) = (&catalog, &cx, &results, &errors);
+    assert_eq!(converse(turns, catalog, cx.clone(), &events, results).await, u64::from(turns) * 15);
     let calls = (0..calls).map(|number| async move {
         let path = PATHS[usize::try_from(number).unwrap() % PATHS.len()];
         let token = CancellationToken::new();
@@ -173,17 +203,19 @@ async fn run(calls: u64, folder: &Path, own_key: Option<&'static str>) -> [usize
     for file in std::fs::read_dir(folder).unwrap() {
         recorded.look(&String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()));
     }
-    [results, &spans, &progress, &recorded].map(Counter::count)
+    [results, &spans, &progress, &events, &recorded].map(Counter::count)
 }
 
 #[tokio::test]
 async fn a_canary_is_nowhere_after_10_000_calls() {
     let folder = tempfile::tempdir().unwrap();
-    let found = run(CALLS, folder.path(), None).await;
+    let found = run(CALLS, 100, folder.path(), None).await;
     // The positive control: a key of the tool, which no mask knows.
     let folder = tempfile::tempdir().unwrap();
-    let control = run(32, folder.path(), Some(CANARY)).await;
-    println!("canary: {found:?} in {CALLS} calls (results, spans, progress, journal); control: {control:?} in 32");
-    assert_eq!(found, [0; 4]);
+    let control = run(32, 2, folder.path(), Some(CANARY)).await;
+    println!(
+        "canary: {found:?} in {CALLS} calls and 1,500 of an agent (results, spans, progress, events, journal); control: {control:?}"
+    );
+    assert_eq!(found, [0; 5]);
     assert!(control.iter().all(|count| *count > 0), "{control:?}");
 }
