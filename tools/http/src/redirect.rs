@@ -37,7 +37,10 @@ pub(crate) fn next(hop: &Hop, status: StatusCode, answered: &HeaderMap) -> Resul
         if next.body.is_some() {
             return Err(HttpError::Url {
                 url: next.url.into(),
-                reason: format!("{} redirects a body to it, another origin; send the request to it directly", hop.url),
+                reason: format!(
+                    "{} redirects a body to it, another origin; send the request to it directly",
+                    location::shown(hop.url.as_str())
+                ),
             });
         }
         headers::keep_harmless(&mut next.headers);
