@@ -80,6 +80,9 @@ impl Exchange {
     /// # Errors
     /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
     pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
+        if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
+            apart(hop, move || mask.prepare()).await?;
+        }
         let slot = self.slots.acquire(&hop.url).await;
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
@@ -126,12 +129,7 @@ impl Exchange {
         match self.mask(hop).cloned() {
             None => Ok(body),
             Some(mask) if body.len() <= LONG_BODY => Ok(mask.body(body)),
-            Some(mask) => {
-                tokio::task::spawn_blocking(move || mask.body(body)).await.map_err(|error| HttpError::Failed {
-                    url: hop.url.to_string(),
-                    reason: format!("searching the body for secrets ended early: {error}"),
-                })
-            }
+            Some(mask) => apart(hop, move || mask.body(body)).await,
         }
     }
 
@@ -142,4 +140,12 @@ impl Exchange {
     fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {
         hop.is_masked.then_some(&self.mask)
     }
+}
+
+/// Does work on a thread that no other tasks wait for.
+async fn apart<T: Send + 'static>(hop: &Hop, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HttpError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| HttpError::Failed {
+        url: hop.url.to_string(),
+        reason: format!("the search for secrets ended early: {error}"),
+    })
 }

@@ -34,11 +34,24 @@ impl Mask {
         Self { secrets: secrets.to_vec(), search: OnceLock::new() }
     }
 
+    /// Returns true if the mask needs no [preparation](Self::prepare).
+    pub(crate) fn is_ready(&self) -> bool {
+        self.search.get().is_some()
+    }
+
+    /// Makes the automaton. This takes a second for several secrets of kilobytes.
+    pub(crate) fn prepare(&self) {
+        self.search();
+    }
+
     /// Masks a body.
     pub(crate) fn body(&self, body: Bytes) -> Bytes {
         match self.bytes(&body) {
             Cow::Borrowed(_) => body,
-            Cow::Owned(masked) => masked.into(),
+            Cow::Owned(mut masked) => {
+                masked.shrink_to_fit();
+                masked.into()
+            }
         }
     }
 
@@ -67,8 +80,12 @@ impl Mask {
         masked
     }
 
+    fn search(&self) -> Option<&Search> {
+        self.search.get_or_init(|| Search::new(&self.secrets)).as_ref()
+    }
+
     fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match self.search.get_or_init(|| Search::new(&self.secrets)) {
+        match self.search() {
             Some(search) => search.masked(bytes),
             // Text that cannot be searched is not shown.
             None if !self.secrets.is_empty() => Cow::Owned(b"[secret]".to_vec()),
@@ -224,11 +241,8 @@ mod tests {
         let mask = Mask::new(&secrets);
         let almost = ["a", "%61", "%25", "&#97;", "&#0000", "61", "YWFh", "\\u0061", "a\0"];
         for piece in almost {
-            let size = if cfg!(debug_assertions) { 256 * 1024 } else { 10 * 1024 * 1024 };
-            let body = piece.repeat(size / piece.len());
-            let before = std::time::Instant::now();
+            let body = piece.repeat(256 * 1024 / piece.len());
             assert!(!mask.text(format!("{body}{}", long("b"))).contains("ab"), "{piece}");
-            println!("{size} bytes of {piece:?}: {:?}", before.elapsed());
         }
     }
 
