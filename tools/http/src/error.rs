@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderName;
 use tools::{ToolError, ToolErrorKind};
 
-use crate::location::shown;
+use crate::shown::shown;
 
 /// The error of a request. The text is for a person or a model, and contains no secret.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -3,6 +3,7 @@
 use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::hop::Hop;
+use crate::shown::shown;
 use crate::{HttpError, headers, location};
 
 /// Returns the next request if the answer is a redirect. Returns `None` if it is not, or has no location.
@@ -39,7 +40,7 @@ pub(crate) fn next(hop: &Hop, status: StatusCode, answered: &HeaderMap) -> Resul
                 url: next.url.into(),
                 reason: format!(
                     "{} redirects a body to it, another origin; send the request to it directly",
-                    location::shown(hop.url.as_str())
+                    shown(hop.url.as_str())
                 ),
             });
         }
