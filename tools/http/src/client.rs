@@ -53,9 +53,10 @@ impl HttpClient {
     ///
     /// - Each URL is checked: its target against the grant (`net:read:host` for `GET` and `HEAD`, `net:write:host` for other methods),
     ///   and its address.
-    /// - Secrets are added to requests to their origins. In the response and in errors, each secret is replaced by `[secret:NAME]`,
-    ///   plain and in common encodings. This catches a server that echoes the request; a server that wants to reveal its own secret can
-    ///   still disguise it.
+    /// - Secrets are added to requests to their origins, except after a redirect from another origin, which chose the URL.
+    /// - In responses of an origin with a secret, of hosts that it redirects to, and in their errors, each secret is replaced by
+    ///   `[secret:NAME]`. This catches a server that echoes the request. A server that wants to reveal its own secret can disguise it.
+    ///   The [README](crate#secrets) lists the encodings that are found.
     /// - A `GET` without secrets is answered from the session's cache if the response in it is fresh, or the server confirms it. The
     ///   tool's own headers other than `accept`, `accept-language` and `cache-control` turn the cache off.
     ///
@@ -83,6 +84,7 @@ impl HttpClient {
         let (mut hop, mut before) = (Hop::new(&request)?, Vec::new());
         loop {
             hop.check(cx, filter)?;
+            hop.is_masked |= self.exchange.secrets(&hop.url).next().is_some();
             let answer = self.answer(&hop, max_body_bytes).await?;
             let Some(next) = redirect::next(&hop, answer.status, &answer.headers)? else {
                 let redirects = before.into_iter().map(|(_, url)| url).collect();
@@ -141,7 +143,7 @@ impl HttpClient {
         let mut opened = self.exchange.open(hop, headers).await?;
         let body = match redirect::next(hop, opened.status, &opened.headers)? {
             Some(_) => bytes::Bytes::new(),
-            None => self.exchange.read(&hop.url, &mut opened, max_body_bytes).await?,
+            None => self.exchange.read(hop, &mut opened, max_body_bytes).await?,
         };
         Ok(Answer { status: opened.status, headers: opened.headers, body })
     }

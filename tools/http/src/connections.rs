@@ -1,6 +1,7 @@
 //! [`Connections`]: the pools of connections, made when they are first needed.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use http::HeaderValue;
 use reqwest::{Certificate, Client, Proxy};
@@ -11,6 +12,10 @@ use crate::resolver::{CheckedResolver, Names, SystemResolver};
 use crate::{HttpError, HttpOptions, Resolver};
 
 const USER_AGENT: &str = concat!("toolcrib/", env!("CARGO_PKG_VERSION"), " (+", env!("CARGO_PKG_REPOSITORY"), ")");
+
+/// The maximum number of idle connections to a host, and how long they are kept. There may be any number of hosts.
+const IDLE_PER_HOST: usize = 2;
+const IDLE_TIME: Duration = Duration::from_secs(15);
 
 /// The pools of connections. There is one for each way of checking addresses, so that no connection is used for a host that it was not
 /// made for.
@@ -81,6 +86,8 @@ impl Connections {
             .retry(reqwest::retry::never())
             .referer(false)
             .no_proxy()
+            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .pool_idle_timeout(IDLE_TIME)
             // More are a parse error, which does not say so; the exact limit is checked later.
             .http1_max_headers(self.max_headers.saturating_mul(4))
             .http2_max_header_list_size(u32::try_from(self.max_header_bytes.saturating_mul(4)).unwrap_or(u32::MAX))

@@ -6,12 +6,14 @@ use std::time::Duration;
 use http::HeaderName;
 use tools::{ToolError, ToolErrorKind};
 
+use crate::shown::shown;
+
 /// The error of a request. The text is for a person or a model, and contains no secret.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
     /// The URL, or the redirect to it, is refused.
-    #[error("{url:?} cannot be requested: {reason}")]
+    #[error("\"{}\" cannot be requested: {reason}", shown(.url))]
     Url {
         /// The URL.
         url: String,
@@ -24,10 +26,8 @@ pub enum HttpError {
         /// The name.
         name: HeaderName,
     },
-    /// The address is not public.
-    #[error(
-        "{host} has the address {address}, which is not public; only the user's configuration can permit this host"
-    )]
+    /// The address is not public. The text leaves out the address: it would tell a model about the user's network.
+    #[error("{host} has an address that is not public; only the user's configuration can permit this host")]
     Address {
         /// The host.
         host: String,
@@ -43,7 +43,7 @@ pub enum HttpError {
         error: Box<ToolError>,
     },
     /// There are too many redirects, or they lead back to where they came from.
-    #[error("{url} redirects more than {limit} times, or in a circle; request another URL")]
+    #[error("{} redirects more than {limit} times, or in a circle; request another URL", shown(.url))]
     Redirects {
         /// The last URL.
         url: String,
@@ -51,7 +51,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The body is too large.
-    #[error("the body of {url} is longer than {limit} bytes; request a part of it, or another URL")]
+    #[error("the body of {} is longer than {limit} bytes; request a part of it, or another URL", shown(.url))]
     TooLarge {
         /// The URL.
         url: String,
@@ -59,7 +59,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The headers are too many or too large.
-    #[error("the headers of {url} are longer than {limit} bytes, or too many; request another URL")]
+    #[error("the headers of {} are longer than {limit} bytes, or too many; request another URL", shown(.url))]
     Headers {
         /// The URL.
         url: String,
@@ -67,7 +67,7 @@ pub enum HttpError {
         limit: usize,
     },
     /// The response took too long.
-    #[error("{url} did not answer within {limit:?}; try again later, or request another URL")]
+    #[error("{} did not answer within {limit:?}; try again later, or request another URL", shown(.url))]
     Time {
         /// The URL.
         url: String,
@@ -75,13 +75,13 @@ pub enum HttpError {
         limit: Duration,
     },
     /// The call was cancelled.
-    #[error("the request to {url} was cancelled")]
+    #[error("the request to {} was cancelled", shown(.url))]
     Cancelled {
         /// The URL.
         url: String,
     },
     /// The host name has no address.
-    #[error("the host of {url} was not found: {reason}; check its spelling and the network")]
+    #[error("the host of {} was not found: {reason}; check its spelling and the network", shown(.url))]
     Lookup {
         /// The URL.
         url: String,
@@ -89,7 +89,7 @@ pub enum HttpError {
         reason: String,
     },
     /// No connection was made.
-    #[error("no connection to {url}: {reason}; check the port, or try again later")]
+    #[error("no connection to {}: {reason}; check the port, or try again later", shown(.url))]
     Connect {
         /// The URL.
         url: String,
@@ -98,7 +98,8 @@ pub enum HttpError {
     },
     /// The server is not trusted, or does not speak TLS.
     #[error(
-        "{url} has no valid encryption: {reason}; check the host and port, or let the user add its root certificate"
+        "{} has no valid encryption: {reason}; check the host and port, or let the user add its root certificate",
+        shown(url)
     )]
     Tls {
         /// The URL.
@@ -107,7 +108,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The connection ended before the response did.
-    #[error("the connection to {url} broke off: {reason}; try again")]
+    #[error("the connection to {} broke off: {reason}; try again", shown(.url))]
     Broken {
         /// The URL.
         url: String,
@@ -115,7 +116,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The response is not valid HTTP, or its compression is damaged.
-    #[error("the response of {url} is invalid: {reason}; request another URL")]
+    #[error("the response of {} is invalid: {reason}; request another URL", shown(.url))]
     Invalid {
         /// The URL.
         url: String,
@@ -123,7 +124,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The request failed for another reason.
-    #[error("the request to {url} failed: {reason}; request another URL")]
+    #[error("the request to {} failed: {reason}; request another URL", shown(.url))]
     Failed {
         /// The URL.
         url: String,

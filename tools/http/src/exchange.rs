@@ -1,6 +1,8 @@
 //! [`Exchange`]: one request and its answer.
 
-use bytes::{Bytes, BytesMut};
+use std::sync::Arc;
+
+use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio::time::timeout;
 use url::Url;
@@ -20,12 +22,15 @@ pub(crate) struct Exchange {
     connections: Connections,
     pub(crate) filter: AddressFilter,
     pub(crate) limits: HttpLimits,
-    mask: Mask,
+    mask: Arc<Mask>,
     secrets: Vec<BoundSecret>,
     slots: Slots,
 }
 
-/// An answer whose body was not read yet. Headers are masked.
+/// Masking longer bodies takes milliseconds, for which the thread of other tasks is not held up.
+const LONG_BODY: usize = 64 * 1024;
+
+/// An answer whose body was not read yet. Headers are masked if the hop is.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) status: StatusCode,
@@ -57,7 +62,7 @@ impl Exchange {
         Ok(Self {
             connections: Connections::new(&options)?,
             filter,
-            mask: Mask::new(&options.secrets)?,
+            mask: Arc::new(Mask::new(&options.secrets)),
             slots: Slots::new(&options.limits),
             limits: options.limits,
             secrets: options.secrets,
@@ -75,23 +80,29 @@ impl Exchange {
     /// # Errors
     /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
     pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
+        if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
+            apart(hop, move || mask.prepare()).await?;
+        }
         let slot = self.slots.acquire(&hop.url).await;
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
         *request.headers_mut() = headers;
         *request.body_mut() = hop.body.clone().map(Into::into);
-        for secret in self.secrets(&hop.url) {
+        for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
             request.headers_mut().insert(secret.header(), secret.value().clone());
         }
         let HttpLimits { first_byte, max_header_bytes, max_headers, .. } = self.limits;
         let response = timeout(first_byte, client.execute(request))
             .await
             .map_err(|_| HttpError::Time { url: hop.url.to_string(), limit: first_byte })?
-            .map_err(|error| self.failed(&hop.url, &error))?;
+            .map_err(|error| self.failed(hop, &error))?;
         if header_bytes(response.headers()) > max_header_bytes || response.headers().len() > max_headers {
             return Err(HttpError::Headers { url: hop.url.to_string(), limit: max_header_bytes });
         }
-        let headers = self.mask.headers(response.headers());
+        let headers = match self.mask(hop) {
+            Some(mask) => mask.headers(response.headers()),
+            None => response.headers().clone(),
+        };
         Ok(Opened { status: response.status(), headers, response, _slot: slot })
     }
 
@@ -99,23 +110,42 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns [`HttpError::TooLarge`] if the body is longer than `limit`, and others if the connection breaks.
-    pub(crate) async fn read(&self, url: &Url, opened: &mut Opened, limit: usize) -> Result<Bytes, HttpError> {
-        let too_large = || HttpError::TooLarge { url: url.to_string(), limit };
+    pub(crate) async fn read(&self, hop: &Hop, opened: &mut Opened, limit: usize) -> Result<Bytes, HttpError> {
+        let too_large = || HttpError::TooLarge { url: hop.url.to_string(), limit };
         // The length is that before decompression, which reqwest hides if there is any.
         if opened.response.content_length().is_some_and(|length| length > limit as u64) {
             return Err(too_large());
         }
-        let mut body = BytesMut::new();
-        while let Some(piece) = opened.response.chunk().await.map_err(|error| self.failed(url, &error))? {
+        let mut body = Vec::new();
+        while let Some(piece) = opened.response.chunk().await.map_err(|error| self.failed(hop, &error))? {
             if body.len() + piece.len() > limit {
                 return Err(too_large());
             }
             body.extend_from_slice(&piece);
         }
-        Ok(self.mask.body(body.freeze()))
+        // The cache counts the length.
+        body.shrink_to_fit();
+        let body = Bytes::from(body);
+        match self.mask(hop).cloned() {
+            None => Ok(body),
+            Some(mask) if body.len() <= LONG_BODY => Ok(mask.body(body)),
+            Some(mask) => apart(hop, move || mask.body(body)).await,
+        }
     }
 
-    fn failed(&self, url: &Url, error: &reqwest::Error) -> HttpError {
-        failure(url, error, &self.mask)
+    fn failed(&self, hop: &Hop, error: &reqwest::Error) -> HttpError {
+        failure(&hop.url, error, self.mask(hop))
     }
+
+    fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {
+        hop.is_masked.then_some(&self.mask)
+    }
+}
+
+/// Does work on a thread that no other tasks wait for.
+async fn apart<T: Send + 'static>(hop: &Hop, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HttpError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| HttpError::Failed {
+        url: hop.url.to_string(),
+        reason: format!("the search for secrets ended early: {error}"),
+    })
 }

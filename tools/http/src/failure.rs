@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 use std::iter::successors;
+use std::sync::Arc;
 
 use url::Url;
 
@@ -12,17 +13,21 @@ use crate::mask::Mask;
 use crate::resolver::NoAddress;
 
 /// Converts an error of reqwest.
-pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: &Mask) -> HttpError {
+pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>>) -> HttpError {
+    let masked = |text: String| match mask {
+        Some(mask) => mask.text(text),
+        None => text,
+    };
     let causes: Vec<_> = successors(Some(error as &(dyn Error + 'static)), |error| cause(*error)).collect();
     let url = url.to_string();
     if let Some(PrivateAddress { host, address }) = find(&causes) {
         return HttpError::Address { host: host.clone(), address: *address };
     }
     if let Some(NoAddress { reason, .. }) = find(&causes) {
-        return HttpError::Lookup { url, reason: mask.text(reason.clone()) };
+        return HttpError::Lookup { url, reason: masked(reason.clone()) };
     }
     // The last cause says most, and the others contain it.
-    let reason = mask.text(causes.last().map_or_else(|| error.to_string(), ToString::to_string));
+    let reason = masked(causes.last().map_or_else(|| error.to_string(), ToString::to_string));
     if find::<rustls::Error>(&causes).is_some() {
         return HttpError::Tls { url, reason };
     }

@@ -15,6 +15,10 @@ pub(crate) struct Hop {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
+    /// Whether the tool itself, or a redirect within the origin that it named, chose the URL. Others get no secrets.
+    pub(crate) is_own: bool,
+    /// Whether the host of this hop, or of one before it, may know a secret.
+    pub(crate) is_masked: bool,
 }
 
 impl Hop {
@@ -27,7 +31,7 @@ impl Hop {
             return Err(HttpError::Header { name: name.clone() });
         }
         let Request { method, url, headers, body, .. } = request.clone();
-        Ok(Self { method, url, headers, body })
+        Ok(Self { method, url, headers, body, is_own: true, is_masked: false })
     }
 
     /// Checks the target and the host.

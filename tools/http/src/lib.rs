@@ -19,6 +19,7 @@ mod request;
 mod resolver;
 mod response;
 mod secret;
+mod shown;
 mod slots;
 #[cfg(feature = "testing")]
 pub mod testing;

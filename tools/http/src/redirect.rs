@@ -3,6 +3,7 @@
 use http::{HeaderMap, Method, StatusCode, header};
 
 use crate::hop::Hop;
+use crate::shown::shown;
 use crate::{HttpError, headers, location};
 
 /// Returns the next request if the answer is a redirect. Returns `None` if it is not, or has no location.
@@ -10,7 +11,7 @@ use crate::{HttpError, headers, location};
 /// - After 303, and after 301 and 302 of a `POST`, the next request is a `GET` without a body, as RFC 9110 (section 15.4) allows and
 ///   browsers do.
 /// - To another origin, no body is sent, and of the headers only the [harmless](headers::HARMLESS) ones. They stay behind even if a
-///   later redirect leads back.
+///   later redirect leads back, and so do secrets: the other origin chose the URL.
 ///
 /// # Errors
 /// Returns [`HttpError::Url`] if the location is refused, or a body would cross origins.
@@ -33,10 +34,14 @@ pub(crate) fn next(hop: &Hop, status: StatusCode, answered: &HeaderMap) -> Resul
         headers::remove_content(&mut next.headers);
     }
     if next.url.origin() != hop.url.origin() {
+        next.is_own = false;
         if next.body.is_some() {
             return Err(HttpError::Url {
                 url: next.url.into(),
-                reason: format!("{} redirects a body to it, another origin; send the request to it directly", hop.url),
+                reason: format!(
+                    "{} redirects a body to it, another origin; send the request to it directly",
+                    shown(hop.url.as_str())
+                ),
             });
         }
         headers::keep_harmless(&mut next.headers);

@@ -261,7 +261,7 @@ declare_keys! {
         Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
             .with_project(ProjectRule::lower());
 
-    /// The time until a response to a tool begins, redirects included
+    /// The time until a response to a tool begins, for each redirect anew
     tool_first_byte: Setting<Duration> =
         Key::new("http.first_byte", duration(), Setting::from_default(Duration::from_secs(20)), "\"20s\"")
             .with_project(ProjectRule::lower());

@@ -16,7 +16,7 @@ pub(crate) struct AddressFilter {
 
 /// A name that resolves to an address which is not public.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{host} has the address {address}, which is not public")]
+#[error("{host} has an address that is not public")]
 pub(crate) struct PrivateAddress {
     pub(crate) host: String,
     pub(crate) address: IpAddr,

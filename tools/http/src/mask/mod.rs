@@ -4,46 +4,54 @@ mod spellings;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-use regex::bytes::{Captures, Regex};
 
-use self::spellings::spellings;
-use crate::{BoundSecret, HttpError};
+use self::spellings::{Encoding, spellings, utf16};
+use crate::BoundSecret;
 
-/// Replaces secrets in responses and errors, in each of their [spellings].
+/// Replaces secrets in responses and errors, in each of their [spellings]. The search takes time in proportion to the text, whatever
+/// the secrets and the text are.
 #[derive(Default)]
 pub(crate) struct Mask {
-    searches: Vec<Search>,
+    secrets: Vec<BoundSecret>,
+    /// The automaton, made when it is first needed.
+    search: OnceLock<Option<Search>>,
 }
 
 struct Search {
-    spellings: Regex,
-    replacement: String,
+    automaton: AhoCorasick,
+    /// The replacement of each pattern of the automaton.
+    replacements: Vec<Vec<u8>>,
 }
 
 impl Mask {
     /// Creates the mask of these secrets.
-    ///
-    /// # Errors
-    /// Returns [`HttpError::Secret`] if a secret is too long to be searched for.
-    pub(crate) fn new(secrets: &[BoundSecret]) -> Result<Self, HttpError> {
-        let search = |secret: &BoundSecret| {
-            let spellings = spellings(secret.prefix(), secret.expose()).map_err(|_| HttpError::Secret {
-                name: secret.name().to_owned(),
-                reason: "it is too long to be searched for in responses; use a shorter one".to_owned(),
-            })?;
-            Ok(Search { spellings, replacement: format!("[secret:{}]", secret.name()) })
-        };
-        Ok(Self { searches: secrets.iter().map(search).collect::<Result<_, _>>()? })
+    pub(crate) fn new(secrets: &[BoundSecret]) -> Self {
+        Self { secrets: secrets.to_vec(), search: OnceLock::new() }
+    }
+
+    /// Returns true if the mask needs no [preparation](Self::prepare).
+    pub(crate) fn is_ready(&self) -> bool {
+        self.search.get().is_some()
+    }
+
+    /// Makes the automaton. This takes a second for several secrets of kilobytes.
+    pub(crate) fn prepare(&self) {
+        self.search();
     }
 
     /// Masks a body.
     pub(crate) fn body(&self, body: Bytes) -> Bytes {
         match self.bytes(&body) {
             Cow::Borrowed(_) => body,
-            Cow::Owned(masked) => masked.into(),
+            Cow::Owned(mut masked) => {
+                masked.shrink_to_fit();
+                masked.into()
+            }
         }
     }
 
@@ -72,37 +80,78 @@ impl Mask {
         masked
     }
 
+    fn search(&self) -> Option<&Search> {
+        self.search.get_or_init(|| Search::new(&self.secrets)).as_ref()
+    }
+
     fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut masked = Cow::Borrowed(bytes);
-        for search in &self.searches {
-            if let Cow::Owned(replaced) =
-                search.spellings.replace_all(&masked, |found: &Captures<'_>| search.in_place_of(found))
-            {
-                masked = Cow::Owned(replaced);
-            }
+        match self.search() {
+            Some(search) => search.masked(bytes),
+            // Text that cannot be searched is not shown.
+            None if !self.secrets.is_empty() => Cow::Owned(b"[secret]".to_vec()),
+            None => Cow::Borrowed(bytes),
         }
-        masked
     }
 }
 
 impl Search {
-    /// Returns the replacement in the encoding of the match.
-    fn in_place_of(&self, found: &Captures<'_>) -> Vec<u8> {
-        let utf16 = |encode: fn(u16) -> [u8; 2]| self.replacement.encode_utf16().flat_map(encode).collect();
-        if found.name("le").is_some() {
-            utf16(u16::to_le_bytes)
-        } else if found.name("be").is_some() {
-            utf16(u16::to_be_bytes)
-        } else {
-            self.replacement.clone().into_bytes()
+    /// Returns `None` if the secrets are gigabytes.
+    fn new(secrets: &[BoundSecret]) -> Option<Self> {
+        let (mut patterns, mut replacements) = (Vec::new(), Vec::new());
+        for secret in secrets {
+            let replacement = format!("[secret:{}]", secret.name());
+            for (spelling, encoding) in spellings(secret.prefix(), secret.expose()) {
+                patterns.push(spelling);
+                replacements.push(match encoding {
+                    Encoding::Ascii => replacement.clone().into_bytes(),
+                    Encoding::Utf16 => utf16(&replacement),
+                });
+            }
         }
+        // Other kinds take far more memory for long secrets.
+        let kind = Some(AhoCorasickKind::ContiguousNFA);
+        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(patterns).ok()?;
+        Some(Self { automaton, replacements })
+    }
+
+    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let found = self.find(bytes);
+        if found.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        let (mut masked, mut end) = (Vec::with_capacity(bytes.len()), 0);
+        for (start, found) in found {
+            masked.extend_from_slice(&bytes[end..start]);
+            masked.extend_from_slice(&self.replacements[found.pattern()]);
+            end = found.end();
+        }
+        masked.extend_from_slice(&bytes[end..]);
+        Cow::Owned(masked)
+    }
+
+    /// Returns the start of each part of the text that secrets take up, and the secret that ends it. Overlapping secrets are one part.
+    fn find(&self, bytes: &[u8]) -> Vec<(usize, Match)> {
+        let mut parts: Vec<(usize, Match)> = Vec::new();
+        // The order is that of the ends.
+        for found in self.automaton.find_overlapping_iter(bytes) {
+            let (mut start, mut last) = (found.start(), found);
+            while let Some((first, before)) = parts.pop_if(|(_, before)| before.end() > found.start()) {
+                start = start.min(first);
+                // Of two that end at the same place, the longer one says how the text is encoded.
+                if before.end() == found.end() && before.len() > found.len() {
+                    last = before;
+                }
+            }
+            parts.push((start, last));
+        }
+        parts
     }
 }
 
 impl fmt::Debug for Mask {
-    /// Leaves out the expressions, which contain the secrets.
+    /// Leaves out the automaton, which contains the secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mask").field("searches", &self.searches.len()).finish_non_exhaustive()
+        f.debug_struct("Mask").field("secrets", &self.secrets.len()).finish_non_exhaustive()
     }
 }
 
@@ -115,7 +164,7 @@ mod tests {
     const SECRET: &str = "s3cr&t/\"k+y=7 Zq";
 
     fn mask(prefix: &str, secret: &str) -> Mask {
-        Mask::new(&[BoundSecret::new("key", "https://a", "x-key", prefix, secret).unwrap()]).unwrap()
+        Mask::new(&[BoundSecret::new("key", "https://a", "x-key", prefix, secret).unwrap()])
     }
 
     #[test]
@@ -128,13 +177,18 @@ mod tests {
             "s3cr%26t%2f%22k%2by%3d7+Zq".to_owned(),
             "s3cr&t/%22k+y=7%20Zq".to_owned(),
             "s3cr%2526t%252F%2522k%252By%253D7%2520Zq".to_owned(),
+            SECRET.bytes().map(|byte| format!("%{byte:02X}")).collect(),
             r#"s3cr&t/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr&t\/\"k+y=7 Zq"#.to_owned(),
             r#"s3cr\u0026t/\"k+y=7 Zq"#.to_owned(),
+            SECRET.bytes().map(|byte| format!("\\u00{byte:02x}")).collect(),
             "s3cr&amp;t/&quot;k+y=7 Zq".to_owned(),
             "s3cr&amp;t/&#34;k+y=7 Zq".to_owned(),
             "s3cr&amp;t/\"k+y=7 Zq".to_owned(),
+            SECRET.bytes().map(|byte| format!("&#{byte};")).collect(),
             HEXLOWER.encode(SECRET.as_bytes()),
+            BASE64.encode(SECRET.as_bytes()),
+            BASE64.encode(SECRET.as_bytes()).replace('=', "%3D"),
         ] {
             let masked = mask.text(format!("<{spelled}>"));
             assert_eq!(masked, "<[secret:key]>", "{spelled}");
@@ -162,6 +216,34 @@ mod tests {
     fn the_password_of_basic_credentials_is_replaced() {
         let mask = mask("Basic ", &BASE64.encode(b"ada:correct horse"));
         assert_eq!(mask.text("welcome correct horse".to_owned()), "welcome [secret:key]");
+        let short = self::mask("Basic ", &BASE64.encode(b"ada:horse"));
+        assert_eq!(short.text("a horse, ada:horse".to_owned()), "a horse, [secret:key]");
+    }
+
+    #[test]
+    fn overlapping_secrets_are_replaced_whole() {
+        let secrets = ["abcdefgh", "cdefghij", "defghijklmnop"]
+            .map(|secret| BoundSecret::new(&secret[..1], &format!("https://{secret}"), "x-key", "", secret).unwrap());
+        let mask = Mask::new(&secrets);
+        assert_eq!(
+            mask.text("<abcdefghijklmnop><abcdefghij><cdefghij>".to_owned()),
+            "<[secret:d]><[secret:c]><[secret:c]>"
+        );
+        assert_eq!(mask.text("abcdefghabcdefgh".to_owned()), "[secret:a][secret:a]");
+    }
+
+    #[test]
+    fn long_secrets_are_replaced_in_text_that_almost_has_them() {
+        const LENGTH: usize = 4096;
+        let long = |letter: &str| format!("{}{letter}", "a".repeat(LENGTH));
+        let secrets = ["b", "c", "%", "&", "\""]
+            .map(|letter| BoundSecret::new("key", "https://a", "x-key", "", &long(letter)).unwrap());
+        let mask = Mask::new(&secrets);
+        let almost = ["a", "%61", "%25", "&#97;", "&#0000", "61", "YWFh", "\\u0061", "a\0"];
+        for piece in almost {
+            let body = piece.repeat(256 * 1024 / piece.len());
+            assert!(!mask.text(format!("{body}{}", long("b"))).contains("ab"), "{piece}");
+        }
     }
 
     #[test]

@@ -221,6 +221,8 @@ async fn no_name_of_a_reserved_address_is_dialled() {
             for url in [format!("http://name.example:{port}/"), "http://name.example/".to_owned()] {
                 let answered = client.send(&naming([&*url]), Request::get(&url).unwrap()).await;
                 assert!(matches!(answered, Err(HttpError::Address { .. })), "{address} {answered:?}");
+                let told = answered.unwrap_err().to_string();
+                assert!(!told.contains(address), "{told}");
                 count += 1;
             }
         }

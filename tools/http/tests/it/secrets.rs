@@ -53,7 +53,7 @@ async fn a_header_of_the_tool_neither_wins_over_a_secret_nor_joins_it() {
 }
 
 #[tokio::test]
-async fn a_redirect_away_and_back_has_the_secret_at_its_origin_only() {
+async fn a_redirect_away_and_back_goes_without_the_secret() {
     let server = TestServer::start(|request| match (request.header("host"), request.path()) {
         (Some("a.example"), "/") => TestServer::head("302 Found", &[("location", "http://b.example/")]),
         (Some("b.example"), _) => TestServer::head("302 Found", &[("location", "http://a.example/back")]),
@@ -64,7 +64,45 @@ async fn a_redirect_away_and_back_has_the_secret_at_its_origin_only() {
     let answered = fetch(options.with_secret(secret("http://a.example")), "http://a.example/").await.unwrap();
     assert_eq!(&answered.body[..], b"end");
     let sent: Vec<_> = server.received().iter().map(|received| received.header("x-key").is_some()).collect();
-    assert_eq!(sent, [true, false, true]);
+    assert_eq!(sent, [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_redirect_from_another_origin_has_no_secret() {
+    let server = TestServer::start(|request| match (request.header("host"), request.path()) {
+        (Some("b.example"), _) => TestServer::head("302 Found", &[("location", "http://a.example/delete?all")]),
+        (_, "/delete?all") => TestServer::head("302 Found", &[("location", "/next")]),
+        _ => TestServer::ok("text/plain", KEY),
+    })
+    .await;
+    let options = names([("a.example", server.address()), ("b.example", server.address())]);
+    let answered = fetch(options.with_secret(secret("http://a.example")), "http://b.example/").await.unwrap();
+    let sent: Vec<_> = server.received().iter().map(|received| received.header("x-key").is_some()).collect();
+    assert_eq!((sent, &answered.body[..]), (vec![false; 3], &b"[secret:service]"[..]));
+}
+
+#[tokio::test]
+async fn only_hosts_that_may_know_a_secret_are_searched_for_it() {
+    let long = format!("{}{KEY}", "-".repeat(100_000));
+    let server = TestServer::start(move |request| match (request.header("host"), request.path()) {
+        (Some("a.example"), "/") => TestServer::head("302 Found", &[("location", "http://b.example/long")]),
+        (_, "/long") => TestServer::ok("text/plain", &long),
+        _ => TestServer::ok("text/plain", KEY),
+    })
+    .await;
+    let options = names([("a.example", server.address()), ("b.example", server.address())]);
+    let options = options.with_secret(secret("http://a.example"));
+    for (url, is_masked) in [
+        ("http://a.example/short", true),
+        ("http://a.example/long", true),
+        ("http://a.example/", true),
+        ("http://b.example/short", false),
+        ("http://b.example/long", false),
+    ] {
+        let body = fetch(options.clone(), url).await.unwrap().body;
+        let ends = [String::from("[secret:service]"), KEY.to_owned()].map(|end| body.ends_with(end.as_bytes()));
+        assert_eq!(ends, [is_masked, !is_masked], "{url}");
+    }
 }
 
 #[tokio::test]
@@ -80,9 +118,10 @@ async fn a_server_that_returns_the_secret_does_not_show_it() {
             "/status" => head(&format!("418 {key}"), ""),
             // In the location of a redirect to another host, to itself, and to a host whose name it is.
             "/away" => head("302 Found", &format!("location: http://b.example/?{key}\r\n")),
-            "/same" => {
-                head("302 Found", &format!("location: /body?{}\r\n", KEY.replace('+', "%2B").replace('/', "%2F")))
-            }
+            "/same" => head(
+                "302 Found",
+                &format!("location: /body?{}\r\n", KEY.replace('+', "%2B").replace('/', "%2F").replace('=', "%3D")),
+            ),
             "/host" => head("302 Found", &format!("location: http://{KEY}/\r\n")),
             "/split" => {
                 let (start, end) = key.split_at(7);
