@@ -27,7 +27,10 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
 
 /// Returns lines on the client, the secrets and the search, or the mistake in their settings. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
-    client::from_settings(settings, &configured::from_settings(settings)?)?;
+    client::from_settings(settings)?;
+    if let Search::Ready(search) = configured::from_settings(settings)? {
+        client::of_search(settings, &search)?;
+    }
     let mut lines = vec![client_line(settings)];
     lines.extend(settings.secrets.iter().map(secret_line));
     lines.push(search_line(settings)?);
