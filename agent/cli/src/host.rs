@@ -62,8 +62,7 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
-        let settings = self.config.settings(flags)?;
-        Ok(web::grants(&settings)?.into_iter().fold(settings, Settings::with_default_grant))
+        Ok(web::access(self.config.settings(flags)?)?)
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls

@@ -75,7 +75,7 @@ impl Program {
     /// itself offers `OutputStore`, `Models` and, with the feature `builtin`, the `Workspace` of the file tools.
     ///
     /// Unless another one is added, the program offers `SubAgents` with the default limits and, with the feature `web`, the `HttpClient`
-    /// and the `WebSearch` of the settings.
+    /// and the `WebSearch` of the settings. A session and `doctor` name the settings that an added one replaces.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
         self.services.insert(service);

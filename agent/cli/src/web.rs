@@ -12,10 +12,10 @@ mod search;
 mod services;
 
 #[cfg(not(feature = "web"))]
-pub(crate) use absent::{faults, grants, insert, report, warn_missing};
+pub(crate) use absent::{access, faults, insert, report, warn_missing};
 #[cfg(feature = "web")]
 pub(crate) use report::{faults, report, warn_missing};
 #[cfg(feature = "web")]
-pub(crate) use search::grants;
+pub(crate) use search::access;
 #[cfg(feature = "web")]
 pub(crate) use services::insert;

@@ -9,7 +9,7 @@ use tools::Digest;
 ///
 /// - An answer to a request fits no call of another run, because the other run has another key.
 /// - A secret cannot be guessed from the digest of the arguments by a reader of the request, which does not have the key.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct ApprovalKey(Digest);
 

@@ -17,7 +17,8 @@ use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests, Remembered};
 ///   since, the run waits for another answer.
 /// - An answer is used up by the call. The last of two answers to a request holds.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) also holds for later calls
-///   of the tool on these hosts, until this value is dropped.
+///   of the tool on these hosts, in the same [session](ToolContext::session), or in the same run if the session has no name. This value
+///   remembers it: a run that another process resumes asks again.
 /// - Sessions can share it: each run gets its own requests.
 /// - A call that another call makes cannot wait. It is refused, as are the calls of a sub-agent.
 ///
@@ -79,13 +80,15 @@ impl DeferredConsent {
         let requests = DeferredRequests::of_run(approval.cx);
         let deferred =
             requests.and_then(|requests| Some((ApprovalRequest::from_approval(&approval, &requests.key)?, requests)));
+        // Sessions without a name cannot be told apart.
+        let run = deferred.as_ref().map(|(_, requests)| requests.key).filter(|_| approval.cx.session().is_none());
         if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
             if decision == Decision::Allow && (ApprovalQuestion { approval }).holds_for_hosts() {
-                self.hosts.add(&approval);
+                self.hosts.add(&approval, run);
             }
             return decision;
         }
-        if self.hosts.covers(&approval) {
+        if self.hosts.covers(&approval, run) {
             return Decision::Allow;
         }
         if let Some(approver) = &self.otherwise {

@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tools::policy::{Reason, Ruling};
 use tools::{Approval, Digest, Target};
 
+use super::ApprovalKey;
+
 /// Approvals that hold for later calls of a tool on the same targets.
 #[derive(Default)]
 pub(super) struct Remembered(Mutex<HashSet<ConsentKey>>);
@@ -14,6 +16,8 @@ pub(super) struct Remembered(Mutex<HashSet<ConsentKey>>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ConsentKey {
     session: Option<String>,
+    /// The run, if the approval holds for it alone.
+    run: Option<ApprovalKey>,
     principal: Option<String>,
     domain: String,
     depth: u32,
@@ -28,15 +32,15 @@ struct ConsentKey {
 }
 
 impl Remembered {
-    /// Returns true if earlier approvals cover each target of the call.
-    pub(super) fn covers(&self, approval: &Approval<'_>) -> bool {
+    /// Returns true if earlier approvals, of the run if there is one, cover each target of the call.
+    pub(super) fn covers(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> bool {
         let allowed = self.locked();
-        keys(approval).iter().all(|key| allowed.contains(key))
+        keys(approval, run).iter().all(|key| allowed.contains(key))
     }
 
-    /// Remembers the approval of a call.
-    pub(super) fn add(&self, approval: &Approval<'_>) {
-        self.locked().extend(keys(approval));
+    /// Remembers the approval of a call, for the run if there is one.
+    pub(super) fn add(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) {
+        self.locked().extend(keys(approval, run));
     }
 
     fn locked(&self) -> MutexGuard<'_, HashSet<ConsentKey>> {
@@ -50,10 +54,11 @@ pub(super) fn is_only_unnamed(ruling: &Ruling<'_>) -> bool {
 }
 
 /// Returns the approvals that a call needs, at least one.
-fn keys(approval: &Approval<'_>) -> Vec<ConsentKey> {
+fn keys(approval: &Approval<'_>, run: Option<ApprovalKey>) -> Vec<ConsentKey> {
     let cx = approval.cx;
     let key = |ruling: Ruling<'_>| ConsentKey {
         session: cx.session().map(str::to_owned),
+        run,
         principal: cx.principal().map(str::to_owned),
         domain: ruling.target.map(|target| cx.domain(target.scheme()).to_owned()).unwrap_or_default(),
         depth: cx.depth(),

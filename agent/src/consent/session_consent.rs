@@ -17,7 +17,9 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker, Remembered};
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) always holds for the
-///   session, for this tool and these hosts. Another tool asks again, because it sends other data.
+///   session, as far as the points above say. Another tool asks about the same host again, because it sends other data; so does a
+///   sub-agent, and a call at another depth.
+/// - This value remembers approvals, and no file does: a session that another process resumes asks again.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,12 +55,12 @@ impl<A: Asker> SessionConsent<A> {
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
-        if self.allowed.covers(&approval) {
+        if self.allowed.covers(&approval, None) {
             return Decision::Allow;
         }
         let _turn = self.queue.lock().await;
         // An earlier question of the queue may have answered this one.
-        if self.allowed.covers(&approval) {
+        if self.allowed.covers(&approval, None) {
             return Decision::Allow;
         }
         let question = ApprovalQuestion { approval };
@@ -68,7 +70,7 @@ impl<A: Asker> SessionConsent<A> {
             ApprovalAnswer::No { reason } => return Decision::Deny { reason },
         };
         if is_lasting {
-            self.allowed.add(&approval);
+            self.allowed.add(&approval, None);
         }
         Decision::Allow
     }

@@ -149,14 +149,47 @@ async fn an_answer_does_not_fit_a_call_with_another_secret_and_the_request_does_
     assert_eq!(post.sent(), [arguments], "the answer fits its own call");
 }
 
-#[tokio::test]
-async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
+/// Returns a tool that reads a URL, and a context that grants every host and names none.
+fn fetching() -> (Catalog, ToolContext) {
     let mut catalog = Catalog::new();
     let schema = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
     let effects: Effects = serde_json::from_value(json!({"reads": ["net:{url|host}"], "open_world": true})).unwrap();
     let tool = Tool::new("fetch", "Reads.", schema).unwrap().with_effects(effects);
     catalog.register(tool, async |_: ToolContext, _: Value| "read").unwrap();
     let cx = DeferredConsent::new().enter(ToolContext::new().with_grant(Grant::parse(["net:read:**"]).unwrap()));
+    (catalog, cx)
+}
+
+#[tokio::test]
+async fn a_host_is_approved_for_the_session_or_for_the_run_of_a_session_without_a_name() {
+    let (catalog, cx) = fetching();
+    // The name of the session that gets the approval, that of a later run, and whether the later run asks.
+    for (approved, later, asks) in
+        [(None, None, true), (Some("a"), Some("a"), false), (Some("a"), Some("b"), true), (Some("a"), None, true)]
+    {
+        let run = |name: Option<&str>| {
+            let cx = name.map_or_else(|| cx.clone(), |name| cx.clone().with_session(name));
+            let call = ToolCall::new("", "fetch", json!({"url": "https://a.org/"}));
+            let driver = scripted([Turn::calls([call]), Turn::answer("done")]);
+            (driver, Session::new(catalog.list(), Selection::new(), cx))
+        };
+        let (driver, mut session) = run(approved);
+        let summary = driver.run(&mut session, "go").await.unwrap();
+        if let Outcome::WaitingForApproval { .. } = &summary.outcome {
+            consent(&session).allow(request(&summary));
+            let waiting = waiting(&session);
+            let outcome = driver.resume(&mut session, waiting).await.unwrap().outcome;
+            assert!(!matches!(outcome, Outcome::WaitingForApproval { .. }), "{outcome:?}");
+        }
+        let (driver, mut session) = run(later);
+        let outcome = driver.run(&mut session, "go").await.unwrap().outcome;
+        assert_eq!(matches!(outcome, Outcome::WaitingForApproval { .. }), asks, "{approved:?} {later:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
+    let (catalog, cx) = fetching();
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
     let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
     let urls = ["https://a.org/?q=1", "https://a.org/?q=2", "https://b.org/", "https://b.org/"];

@@ -53,8 +53,10 @@ pub(crate) async fn fetch(
     let request = Request::get(&url)?;
     let requested = request.url().to_string();
     let response = match client.send(cx, request).await {
-        // The host of a redirect cannot be asked about here, but the next call can.
-        Err(HttpError::Refused { url, .. }) if url != requested => return Ok(vec![redirected(&requested, &url)]),
+        // The host of a redirect cannot be asked about here, but the next call can. A denial holds for that call as well.
+        Err(HttpError::Refused { url, error }) if url != requested && can_be_asked_about(&error) => {
+            return Ok(vec![redirected(&requested, &url)]);
+        }
         response => response?,
     };
     // A page of a stranger may take long, so it is not converted on a thread that other calls share.
@@ -76,6 +78,10 @@ pub(crate) async fn fetch(
             contents(&response, title.as_deref(), &excerpt, notes)
         }
     })
+}
+
+fn can_be_asked_about(error: &ToolError) -> bool {
+    matches!(error.kind(), ToolErrorKind::PermissionDenied { .. } | ToolErrorKind::Unapproved { .. })
 }
 
 fn default_chars() -> u32 {

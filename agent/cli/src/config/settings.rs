@@ -18,6 +18,8 @@ use crate::folders;
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     values: Values,
+    /// Grants that follow from other settings. No person named them, so they are no consent.
+    implied: Vec<Setting<Clause>>,
     /// The values of lower layers whose provider a higher layer replaced. Their keys still belong to their services.
     pub(crate) replaced: Vec<Values>,
     /// The searched files, existing or not.
@@ -89,8 +91,14 @@ impl Settings {
     /// Adds a default grant, which may have the origin of another setting.
     pub(crate) fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
         if self.default_grants.value {
-            self.values.grants.push(clause);
+            self.implied.push(clause);
         }
+        self
+    }
+
+    /// Adds a rule that follows from another setting.
+    pub(crate) fn with_rule(mut self, rule: Setting<Rule>) -> Self {
+        self.values.policy.push(rule);
         self
     }
 
@@ -99,7 +107,7 @@ impl Settings {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
         let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
         let from_flags = || self.grants.iter().filter(is_flag).map(labelled);
-        let all = Grant::new(self.grants.iter().map(labelled));
+        let all = Grant::new(self.grants.iter().chain(&self.implied).map(labelled));
         self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled_clauses().chain(from_flags())))
     }
 

@@ -1,17 +1,17 @@
 //! The services of a program whose tools make no requests.
 
-use tools::{Clause, Services};
+use tools::Services;
 
-use crate::config::{ConfigError, Setting, Settings};
+use crate::config::{ConfigError, Settings};
 
 /// Adds nothing.
 pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns no grant.
-pub(crate) fn grants(_settings: &Settings) -> Result<Vec<Setting<Clause>>, ConfigError> {
-    Ok(Vec::new())
+/// Returns the settings unchanged.
+pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+    Ok(settings)
 }
 
 /// Warns of nothing.

@@ -3,28 +3,37 @@
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use tools_http::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
 
-use super::search::Search;
+use super::search::ReadySearch;
 use crate::config::{ConfigError, Secret, Setting, Settings};
 use crate::key_source;
 
 /// The most bytes of a file of certificates.
 const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 
-/// Returns the client that the settings describe, with the key of the search. A secret that is not found is not sent.
-pub(super) fn from_settings(settings: &Settings, search: &Search) -> Result<HttpClient, ConfigError> {
+/// Returns the client that the settings describe.
+pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, ConfigError> {
+    HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error))
+}
+
+/// Returns the client for a search: it alone has the key, and reaches a backend on this machine or in a private network.
+pub(super) fn of_search(settings: &Settings, search: &ReadySearch) -> Result<HttpClient, ConfigError> {
+    let mut options = options(settings)?;
+    options.secrets.extend(search.key.clone());
+    if settings.search_url.is_some() {
+        options.private_hosts.extend(private_host(search.service.base_url()));
+    }
+    HttpClient::from_options(options).map_err(|error| refused(settings, &error))
+}
+
+/// Returns the options that the settings describe. A secret that is not found is not sent.
+fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
     options.private_hosts = settings.private_hosts.iter().map(|host| host.value.clone()).collect();
-    if let Search::Ready(search) = search {
-        options.secrets.extend(search.key.clone());
-        // The user names this address as well, with its port.
-        options
-            .private_hosts
-            .extend(settings.search_url.as_ref().and_then(|_| host_and_port(search.service.base_url())));
-    }
     options.proxy = settings.tool_proxy.as_ref().map(|proxy| proxy.value.clone());
     if let Some(file) = &settings.ca_file {
         options.root_certificates.push(certificates(file)?);
@@ -32,7 +41,7 @@ pub(super) fn from_settings(settings: &Settings, search: &Search) -> Result<Http
     for secret in &settings.secrets {
         options.secrets.extend(bound(secret)?);
     }
-    HttpClient::from_options(options).map_err(|error| refused(settings, &error))
+    Ok(options)
 }
 
 /// Returns the limits of requests.
@@ -58,8 +67,17 @@ fn bound(secret: &Setting<Secret>) -> Result<Option<BoundSecret>, ConfigError> {
     BoundSecret::new(name, origin, header, prefix, &text).map(Some).map_err(|error| secret_error(secret, error))
 }
 
-fn host_and_port(url: &Url) -> Option<String> {
-    Some(format!("{}:{}", url.host()?, url.port_or_known_default()?))
+/// Returns the host with its port if its spelling says that it is private: `localhost`, or an address of this machine or of a private
+/// network. Another name may be public: it is looked up, and must not lead to a private address.
+fn private_host(url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    let is_private = match host.trim_matches(['[', ']']).parse() {
+        Ok(IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
+        Ok(IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    let port = url.port_or_known_default().filter(|_| is_private)?;
+    Some(format!("{host}:{port}"))
 }
 
 fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
@@ -109,5 +127,26 @@ mod tests {
     #[test]
     fn the_default_limits_are_those_of_the_client() {
         assert_eq!(limits(&Settings::default()), HttpLimits::default());
+    }
+
+    #[test]
+    fn a_host_is_private_only_if_its_spelling_says_so() {
+        let private = |url: &str| private_host(&Url::parse(url).unwrap());
+        for (url, expected) in [
+            ("http://localhost:8888", "localhost:8888"),
+            ("http://search.localhost", "search.localhost:80"),
+            ("http://127.0.0.1:1/base", "127.0.0.1:1"),
+            ("https://10.1.2.3", "10.1.2.3:443"),
+            ("http://[::1]:8888", "[::1]:8888"),
+            ("http://[fd00::5]:1", "[fd00::5]:1"),
+        ] {
+            assert_eq!(private(url).as_deref(), Some(expected), "{url}");
+        }
+        for url in [
+            "https://searx.example", "http://nas", "http://169.254.169.254", "http://8.8.8.8",
+            "http://localhost.evil.example",
+        ] {
+            assert_eq!(private(url), None, "{url}");
+        }
     }
 }

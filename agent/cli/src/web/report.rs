@@ -1,15 +1,17 @@
 //! The lines of `doctor` on requests of tools, and the warnings about missing secrets.
 
 use tools_builtin::web::search::{self, SearchBackend, WebSearch};
+use tools_http::HttpClient;
 
 use super::client;
 use super::search::{self as configured, Search};
-use crate::config::{ConfigError, Secret, Setting, Settings};
+use crate::config::{ConfigError, Origin, Secret, Setting, Settings};
 use crate::key_source;
 use crate::notice;
+use crate::program;
 use crate::wording::counted;
 
-/// Warns of secrets and of a key of the search that are not found.
+/// Warns of secrets and of a key of the search that are not found, and of settings that a service of the program replaces.
 pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
     for Setting { value: Secret { name, source, .. }, origin } in &settings.secrets {
         if !key_source::is_found(source) {
@@ -19,6 +21,7 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
             ));
         }
     }
+    replaced(settings, Replaced::by_program()).iter().for_each(|warning| notice::warning(warning));
     if let (Some(named), Search::Absent(reason)) = (&settings.search, configured::from_settings(settings)?) {
         notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
     }
@@ -27,11 +30,48 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
 
 /// Returns lines on the client, the secrets and the search, or the mistake in their settings. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
-    client::from_settings(settings, &configured::from_settings(settings)?)?;
+    client::from_settings(settings)?;
+    if let Search::Ready(search) = configured::from_settings(settings)? {
+        client::of_search(settings, &search)?;
+    }
     let mut lines = vec![client_line(settings)];
     lines.extend(settings.secrets.iter().map(secret_line));
     lines.push(search_line(settings)?);
+    lines.extend(replaced(settings, Replaced::by_program()));
     Ok(lines)
+}
+
+/// The services of the settings that the program replaces by its own.
+#[derive(Clone, Copy)]
+struct Replaced {
+    client: bool,
+    search: bool,
+}
+
+impl Replaced {
+    fn by_program() -> Self {
+        let services = program::services();
+        Self { client: services.get::<HttpClient>().is_some(), search: services.get::<WebSearch>().is_some() }
+    }
+}
+
+/// Returns a line for each setting that has less effect than it says, because the program brings the service that it describes.
+fn replaced(settings: &Settings, replaced: Replaced) -> Vec<String> {
+    let effect = |key: &str| match (key.split('.').next(), replaced) {
+        (Some("http" | "secrets"), Replaced { client: true, search: true }) => {
+            Some("no effect, because this program has an HTTP client and a search of its own; remove it")
+        }
+        (Some("http" | "secrets"), Replaced { client: true, .. }) => {
+            Some("an effect on web.search alone, because this program has an HTTP client of its own for other tools")
+        }
+        (Some("web"), Replaced { search: true, .. }) => {
+            Some("no effect, because this program has a search of its own; remove it")
+        }
+        _ => None,
+    };
+    let line = |key: &str, origin: &Origin| Some(format!("{origin}: {key} has {}", effect(key)?));
+    let set = settings.rows().into_iter().filter(|(_, _, origin)| *origin != Origin::Default);
+    set.filter_map(|(about, _, origin)| line(about.name, &origin)).collect()
 }
 
 /// Returns the faults of linked search backends, each with the check of `doctor` that finds it.
@@ -92,4 +132,31 @@ fn key_note(settings: &Settings, service: &WebSearch) -> String {
 
 fn found(is_found: bool) -> &'static str {
     if is_found { "(found)" } else { "(not found)" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Values;
+
+    #[test]
+    fn a_setting_that_a_service_of_the_program_replaces_is_named() {
+        let text = |flag, value: &str| Setting::from_flag(flag, value.to_owned());
+        let settings = Settings::from_flags(Values {
+            private_hosts: vec![text("--private-host", "localhost")],
+            search: Some(text("--search", "duckduckgo")),
+            ..Values::default()
+        });
+        let lines = |client, search| replaced(&settings, Replaced { client, search });
+        assert_eq!(lines(false, false), [""; 0]);
+        let [host] = &lines(true, false)[..] else { panic!("{:?}", lines(true, false)) };
+        assert!(
+            host.contains("--private-host") && host.contains("http.private_hosts has an effect on web.search alone")
+        );
+        let [search] = &lines(false, true)[..] else { panic!("{:?}", lines(false, true)) };
+        assert!(search.contains("web.search has no effect"), "{search}");
+        let both = lines(true, true);
+        assert!(both.len() == 2 && both.iter().all(|line| line.contains("has no effect")), "{both:?}");
+        assert_eq!(replaced(&Settings::default(), Replaced { client: true, search: true }), [""; 0]);
+    }
 }

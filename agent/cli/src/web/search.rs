@@ -3,6 +3,8 @@
 use std::fmt::Display;
 
 use agent::KeySource;
+use tools::policy::{Rule, Verdict};
+use tools::protocol::InvalidClause;
 use tools::{Clause, Target};
 use tools_builtin::web::search::{self, SafeSearch, SearchKey, WebSearch};
 use tools_http::BoundSecret;
@@ -62,11 +64,32 @@ fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
     Search::Ready(Box::new(ReadySearch { service, key }))
 }
 
-/// Returns the grants that a search with the configured backend needs, with the origin of the setting that names it.
-pub(crate) fn grants(settings: &Settings) -> Result<Vec<Setting<Clause>>, ConfigError> {
-    let (Some(service), Some(named)) = (service(settings)?, &settings.search) else { return Ok(Vec::new()) };
-    let grant = |target: &Target| Setting { value: target.to_clause(), origin: named.origin.clone() };
-    Ok(service.targets().iter().map(grant).collect())
+/// Adds the grants and rules that a search with the configured backend needs, with the origin of the setting that names it.
+///
+/// The backend's host is for `web.search` alone: its clause does not name it, so that other tools ask about it as about any host, and a
+/// rule names it for this tool.
+pub(crate) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
+    let (Some(service), Some(named)) = (service(&settings)?, settings.search.clone()) else { return Ok(settings) };
+    let origin = || named.origin.clone();
+    for target in service.targets() {
+        let clause = target.to_clause();
+        if target.scheme() != "net" {
+            settings = settings.with_default_grant(Setting { value: clause, origin: origin() });
+            continue;
+        }
+        let rule = Rule::new(Verdict::Allow, Some("web.search"), Some(clause));
+        let rule = rule.map_err(|error| unusable("web.search", &named, error))?;
+        let clause = unnamed(&target).map_err(|error| unusable("web.search", &named, error))?;
+        settings = settings
+            .with_default_grant(Setting { value: clause, origin: origin() })
+            .with_rule(Setting { value: rule, origin: origin() });
+    }
+    Ok(settings)
+}
+
+/// Returns the clause of braces that matches only this target, and does not name its host.
+fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
+    format!("{}:{}:{{{}}}", target.scheme(), target.access(), target.to_clause().pattern()).parse()
 }
 
 /// Returns the search by the configured backend without its key, or `None` if there is no backend.

@@ -10,15 +10,17 @@ use crate::config::{ConfigError, Settings};
 
 /// Adds the client and the search of a session. A service that the program adds itself stays; a client gets a cache for this session.
 pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {
-    let search = search::from_settings(settings)?;
     let client = match services.get::<HttpClient>() {
         Some(client) => client.new_session(),
-        None => client::from_settings(settings, &search)?,
+        None => client::from_settings(settings)?,
     };
     services.insert(client);
-    match search {
+    match search::from_settings(settings)? {
         _ if services.get::<WebSearch>().is_some() => {}
-        Search::Ready(search) => services.insert(search.service),
+        Search::Ready(search) => {
+            let client = client::of_search(settings, &search)?;
+            services.insert(search.service.with_client(client));
+        }
         Search::Absent(reason) => services.insert_absent::<WebSearch>(reason),
     }
     Ok(())

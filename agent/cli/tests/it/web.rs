@@ -29,6 +29,17 @@ struct PageServer {
 impl PageServer {
     /// Starts a server that returns the type and the body for a head.
     fn new(answer: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> Self {
+        Self::with_answer(move |head| {
+            let (media_type, body) = answer(head);
+            let length = body.len();
+            format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+        })
+    }
+
+    /// Starts a server that returns the whole answer for a head.
+    fn with_answer(answer: impl Fn(&str) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = listener.local_addr().unwrap().to_string();
         let heads = Arc::<Mutex<Vec<String>>>::default();
@@ -43,14 +54,9 @@ impl PageServer {
                 let length =
                     head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
                 stream.read_exact(&mut vec![0; length.unwrap_or(0)]).unwrap();
-                let (media_type, body) = answer(&head);
+                let answer = answer(&head);
                 received.lock().unwrap().push(head);
-                let (length, stream) = (body.len(), stream.get_mut());
-                write!(
-                    stream,
-                    "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-                )
-                .unwrap();
+                stream.get_mut().write_all(answer.as_bytes()).unwrap();
             }
         });
         Self { host, heads }
@@ -280,12 +286,46 @@ fn a_search_asks_the_backend_that_the_user_names() {
     assert!(ended.stderr.contains("--grant search:read:web"), "{ended:#?}");
     assert_eq!(server.heads().len(), 1);
 
-    // The tool reads the backend, and nothing else at its host.
     let doctor = crib.run(&["doctor"]).expect(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(doctor.contains("search: searxng at http://127.0.0.1"), "{doctor}");
     for backend in ["brave", "duckduckgo", "tavily"] {
         assert!(doctor.contains(backend), "{doctor}");
     }
+}
+
+#[test]
+fn the_host_of_a_search_is_for_the_search_alone() {
+    let results = json!({"results": [{"title": "Hammers", "url": "https://example.org/", "content": ""}]});
+    let backend = PageServer::new(move |_| ("application/json", results.to_string()));
+    let location = backend.url("/stolen");
+    let other = PageServer::with_answer(move |_| {
+        format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+    });
+    let user = format!("{}[web]\nsearch = 'searxng'\nsearch_url = '{}'\n", other.settings(), backend.url(""));
+    let crib = Crib::new();
+    write_user(&crib, &user);
+    let run = |call: &str, flags: &[&str]| crib.run(&[&["run", "--provider", "direct", call], flags].concat());
+
+    // A tool for any URL asks about the host, and reaches no private address there even if it is granted.
+    let ended = run(&backend.fetch("/"), &[]).expect(5);
+    assert!(ended.stderr.contains(&format!("--grant {}", backend.clause())), "{ended:#?}");
+    let ended = run(&backend.fetch("/"), &["--grant", &backend.clause()]).expect(1);
+    assert!(format!("{ended:?}").contains("not public"), "{ended:#?}");
+    let typed = crib.run(&["call", "web.fetch", &format!("url={}", backend.url("/"))]).expect(1);
+    assert!(typed.stderr.contains("not public"), "{typed:#?}");
+    // No redirect leads there.
+    run(&other.fetch("/"), &[]).expect(0);
+    let ended = run(&other.fetch("/"), &["--grant", &backend.clause()]).expect(1);
+    assert!(format!("{ended:?}").contains("not public"), "{ended:#?}");
+    assert!(other.heads().len() == 2 && backend.heads().is_empty(), "{:?}", backend.heads());
+
+    run("web.search query=hammers", &[]).expect(0);
+    crib.run(&["call", "web.search", "query=hammers"]).expect(0);
+    assert_eq!(backend.heads().len(), 2);
+    // A rule that denies the host still holds.
+    write_user(&crib, &format!("{user}[[policy]]\nverdict = 'deny'\ntarget = '{}'\n", backend.clause()));
+    run("web.search query=hammers", &[]).expect(5);
+    assert_eq!(backend.heads().len(), 2);
 }
 
 #[test]

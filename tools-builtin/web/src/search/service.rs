@@ -21,10 +21,11 @@ const MAX_ANSWER_BYTES: usize = 2 * 1024 * 1024;
 /// # fn key() -> String { "a key of the user".to_owned() }
 /// let web_search = WebSearch::new(search::get("brave")?, None)?.with_language("en")?;
 /// let secret = web_search.bind_key(&key())?.unwrap();
-/// let client = HttpClient::from_options(HttpOptions::new().with_secret(secret))?;
+/// // The key is for searches alone: `web.fetch` has the client of the context.
+/// let web_search = web_search.with_client(HttpClient::from_options(HttpOptions::new().with_secret(secret))?);
 /// let grant: Vec<String> = web_search.targets().iter().map(ToString::to_string).collect();
 /// assert_eq!(grant, ["search:read:web", "net:read:api.search.brave.com"]);
-/// let cx = ToolContext::new().with_service(client).with_service(web_search);
+/// let cx = ToolContext::new().with_service(HttpClient::new()).with_service(web_search);
 /// # let _ = cx;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,6 +38,7 @@ pub struct WebSearch {
     count: usize,
     language: Option<String>,
     safe_search: Option<SafeSearch>,
+    client: Option<HttpClient>,
 }
 
 /// The results of a search.
@@ -74,7 +76,7 @@ impl WebSearch {
         }
         let probe = (backend.request)(&SearchQuery::new(&url, "probe", 1))?;
         let probe = (probe.url().clone(), probe.method().clone());
-        Ok(Self { backend, base_url: url, probe, count: 5, language: None, safe_search: None })
+        Ok(Self { backend, base_url: url, probe, count: 5, language: None, safe_search: None, client: None })
     }
 
     /// Sets the number of results of a call that wants no other number.
@@ -101,6 +103,13 @@ impl WebSearch {
     pub fn with_safe_search(self, safe_search: SafeSearch) -> Result<Self, SearchError> {
         self.check(SearchOption::SafeSearch)?;
         Ok(Self { safe_search: Some(safe_search), ..self })
+    }
+
+    /// Sets the client of searches, in place of the context's. Its private hosts and secrets are then for searches alone, and not for
+    /// the URLs that a model chooses for other tools.
+    #[must_use]
+    pub fn with_client(self, client: HttpClient) -> Self {
+        Self { client: Some(client), ..self }
     }
 
     /// Returns the backend.
@@ -150,7 +159,7 @@ impl WebSearch {
             return Err(SearchError::Query { reason: "it is blank; write some words".to_owned() });
         }
         let count = checked(count.unwrap_or(self.count))?;
-        let response = client.send(cx, self.request(query, count)?).await?;
+        let response = self.client.as_ref().unwrap_or(client).send(cx, self.request(query, count)?).await?;
         check_status(self.backend, &response)?;
         let all = (self.backend.results)(&response)?;
         let mut results: Vec<_> = all.iter().filter_map(SearchResult::cleaned).collect();

@@ -1,7 +1,8 @@
 //! `web.fetch` over a loopback server.
 
 use serde_json::{Value, json};
-use tools::{Content, ErrorCode, ToolError};
+use tools::policy::{Rule, Verdict};
+use tools::{Content, ErrorCode, Policy, ToolError};
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
@@ -145,6 +146,19 @@ async fn a_redirect_to_a_host_that_is_not_granted_is_named_and_not_read() {
     let server = TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
     let texts = texts(&server, json!({})).await.unwrap();
     assert!(texts[0].contains(&other.url("/there")) && texts[0].contains("not read"), "{}", texts[0]);
+    assert_eq!(other.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_to_a_host_that_a_rule_denies_is_the_denial() {
+    let other = serve("text/plain", "secret").await;
+    let location = other.url("/there");
+    let server = TestServer::start(move |_| TestServer::head("302 Found", &[("location", &location)])).await;
+    let clause = format!("net:read:{}", other.address()).parse().unwrap();
+    let rule = Rule::for_target(Verdict::Deny, clause).with_reason("it is ours");
+    let host = host(&server).with_context(move |cx| cx.with_policy(Policy::by_effects().with_rule(rule.clone())));
+    let error = host.call("web.fetch", arguments(&server, json!({}))).await.unwrap_err();
+    assert!(error.code() == ErrorCode::Denied && error.to_string().contains("it is ours"), "{error}");
     assert_eq!(other.connections(), 0);
 }
 
