@@ -1,7 +1,7 @@
 //! [`Document`]: a document of the web in a form that a model reads.
 
 use serde::{Deserialize, Serialize};
-use tools::JsonSchema;
+use tools::{JsonSchema, MAX_IMAGE_BYTES};
 use url::Url;
 
 use crate::charset::decode;
@@ -9,9 +9,6 @@ use crate::feed::Feed;
 use crate::markdown::Notation;
 use crate::media::Media;
 use crate::{html, json, xml};
-
-/// The maximum size of an image in bytes, as the large providers accept it.
-const MAX_IMAGE: usize = 5 * 1024 * 1024;
 
 /// A document as a server sent it.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +70,7 @@ pub enum DocumentError {
         size: usize,
     },
     /// The image is too large.
-    #[error("it is an image of {size} bytes, and at most {MAX_IMAGE} bytes can be read; fetch a smaller version of it")]
+    #[error("it is an image of {size} bytes, and at most {MAX_IMAGE_BYTES} bytes can be read; fetch a smaller version of it")]
     Image {
         /// The size in bytes.
         size: usize,
@@ -108,7 +105,7 @@ impl Document {
         let size = bytes.len();
         let media = Media::new(media_type, bytes);
         match media {
-            Media::Image(_) if size > MAX_IMAGE => return Err(DocumentError::Image { size }),
+            Media::Image(_) if size > MAX_IMAGE_BYTES => return Err(DocumentError::Image { size }),
             Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
             Media::Pdf => return Err(DocumentError::Pdf { size }),
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),

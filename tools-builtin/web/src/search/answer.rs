@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
+use tools::visible_line;
 use tools_http::Response;
 
-use super::result::line;
 use super::{SearchBackend, SearchError, SearchFault};
 
 const MAX_MESSAGE: usize = 300;
@@ -51,7 +51,7 @@ pub(super) fn check_status(backend: &SearchBackend, response: &Response) -> Resu
 
 /// Returns a text of the service for an error message.
 pub(super) fn cleaned(text: &str) -> String {
-    line(text, MAX_MESSAGE)
+    visible_line(text, MAX_MESSAGE)
 }
 
 pub(super) fn host(response: &Response) -> String {
