@@ -9,6 +9,7 @@ mod html;
 mod json;
 mod markdown;
 mod media;
+mod retry_after;
 pub mod search;
 mod xml;
 

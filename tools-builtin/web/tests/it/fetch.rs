@@ -1,5 +1,7 @@
 //! `web.fetch` over a loopback server.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tools::{Content, ErrorCode, ToolError};
 use tools_http::testing::{Received, TestServer};
@@ -67,6 +69,52 @@ async fn a_long_document_is_read_range_by_range() {
     assert_eq!(read, lines);
     let error = texts(&server, json!({"offset": 1_000_000})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::ExecutionFailed);
+}
+
+#[tokio::test]
+async fn a_document_is_downloaded_once_for_all_its_ranges() {
+    // (header of the document, requests, downloads)
+    for (header, requests, downloads) in
+        [(("cache-control", "max-age=60"), 1, 1), (("etag", "\"1\""), 3, 1), (("cache-control", "no-store"), 3, 3)]
+    {
+        let text: String = (0..3000).map(|line| format!("line {line:05}\n")).collect();
+        let server = TestServer::start(move |request| match request.header("if-none-match") {
+            Some(_) => TestServer::head("304 Not Modified", &[header]),
+            None => {
+                let (name, value) = header;
+                let length = text.len();
+                format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n{name}: {value}\r\ncontent-length: {length}\r\n\r\n{text}")
+                    .into_bytes()
+            }
+        })
+        .await;
+        let host = host(&server);
+        for offset in [0, 11_000, 22_000] {
+            let call = arguments(&server, json!({"offset": offset, "max_chars": 11_000}));
+            let result = host.call("web.fetch", call).await.unwrap();
+            let first_line = format!("\nline {:05}\n", offset / 11);
+            assert!(result.to_text().contains(&first_line), "{header:?}, {offset}");
+        }
+        let received = server.received();
+        let conditional = received.iter().filter(|request| request.header("if-none-match").is_some()).count();
+        assert_eq!((received.len(), received.len() - conditional), (requests, downloads), "{header:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_or_failing_server_is_transient() {
+    for (status, retry_after, code, wait) in [
+        ("429 Too Many Requests", Some("0"), ErrorCode::Transient, Some(Duration::ZERO)),
+        ("503 Service Unavailable", Some("Thu, 01 Jan 1970 00:00:00 GMT"), ErrorCode::Transient, Some(Duration::ZERO)),
+        ("500 Internal Server Error", None, ErrorCode::Transient, None),
+        ("404 Not Found", Some("0"), ErrorCode::ExecutionFailed, None),
+    ] {
+        let headers: Vec<_> = retry_after.map(|wait| ("retry-after", wait)).into_iter().collect();
+        let server = TestServer::start(move |_| TestServer::head(status, &headers)).await;
+        let error = texts(&server, json!({})).await.unwrap_err();
+        assert_eq!((error.code(), error.retry_after()), (code, wait), "{status}");
+        assert!(error.to_string().contains(&status[..3]), "{error}");
+    }
 }
 
 #[tokio::test]
