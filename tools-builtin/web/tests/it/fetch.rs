@@ -17,13 +17,13 @@ fn host(server: &TestServer) -> TestHost {
         .with_service(HttpClient::from_options(options).unwrap())
 }
 
-async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) -> TestServer {
+pub(crate) async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) -> TestServer {
     let body = body.into();
     TestServer::start(move |_| TestServer::ok(content_type, &body)).await
 }
 
 /// Fetches `/` with further arguments. Returns the texts of the result.
-async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
+pub(crate) async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
     let result = host(server).call("web.fetch", arguments(server, more)).await?;
     Ok(result.content.iter().filter_map(Content::as_text).map(str::to_owned).collect())
 }
@@ -153,6 +153,8 @@ async fn what_has_no_text_is_refused_with_type_and_size() {
     for (content_type, body, words) in [
         ("application/zip", vec![0; 7], ["application/zip", "7 bytes"]),
         ("application/pdf", b"%PDF-1.7 ".to_vec(), ["PDF", "9 bytes"]),
+        #[cfg(not(feature = "pdf"))]
+        ("application/pdf", b"%PDF-1.7 ".to_vec(), ["feature `pdf`", "toolcrib-web"]),
         ("image/png", [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 6_000_000]].concat(), ["image", "6000008 bytes"]),
     ] {
         let server = serve(content_type, body).await;
