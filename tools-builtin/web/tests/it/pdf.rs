@@ -1,7 +1,11 @@
 //! The text of PDFs.
 
 use std::fmt::Write;
+use std::io::Write as _;
 
+use data_encoding::HEXUPPER;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use serde_json::json;
 use tools::ErrorCode;
 use tools_web::{Document, DocumentError, Format, Source};
@@ -26,8 +30,19 @@ fn stream(dictionary: &str, content: &str) -> String {
     format!("<< {dictionary} /Length {} >>\nstream\n{content}\nendstream", content.len())
 }
 
+/// Returns the stream of a content, compressed.
+fn compressed(content: &[u8]) -> String {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(content).unwrap();
+    stream("/Filter [/ASCIIHexDecode /FlateDecode]", &(HEXUPPER.encode(&encoder.finish().unwrap()) + ">"))
+}
+
 /// Returns a document with these pages, and a form `X` that contains itself.
 fn pages(contents: &[&str]) -> Vec<u8> {
+    pages_of(&contents.iter().map(|content| stream("", content)).collect::<Vec<_>>())
+}
+
+fn pages_of(contents: &[String]) -> Vec<u8> {
     let count = contents.len();
     let kids: String = (0..count).map(|page| format!("{} 0 R ", 6 + 2 * page)).collect();
     let mut objects = vec![
@@ -42,7 +57,7 @@ fn pages(contents: &[&str]) -> Vec<u8> {
     ];
     for (page, content) in contents.iter().enumerate() {
         objects.push(format!("<< /Type /Page /Parent 2 0 R /Contents {} 0 R >>", 7 + 2 * page));
-        objects.push(stream("", content));
+        objects.push(content.clone());
     }
     pdf(&objects)
 }
@@ -81,6 +96,18 @@ fn a_page_that_cannot_be_read_leaves_the_others() {
     let huge = "0 0 m\n".repeat(1_000_000);
     let (_, text, notes) = read(&pages(&[FIRST, &huge])).unwrap();
     assert!(text.starts_with("Café") && notes.iter().any(|note| note.ends_with("too large: 2")), "{notes:?}");
+}
+
+#[test]
+fn a_stream_that_is_a_bomb_is_not_unpacked() {
+    let bomb = compressed(&vec![b' '; 200_000_000]);
+    assert!(bomb.len() < 1_000_000);
+    let bombs: Vec<String> = std::iter::once(compressed(FIRST.as_bytes())).chain(vec![bomb; 8]).collect();
+    let (_, text, notes) = read(&pages_of(&bombs)).unwrap();
+    assert!(text.starts_with("Café prices\nTwo words"), "{text}");
+    assert!(notes.iter().any(|note| note.ends_with("too large: 2, 3, 4, 5, 6, 7, 8, 9")), "{notes:?}");
+    let (_, _, notes) = read(&pages_of(&[bombs.clone(), bombs].concat())).unwrap();
+    assert!(notes.iter().any(|note| note.contains("cut")), "{notes:?}");
 }
 
 #[test]
