@@ -45,7 +45,7 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
     })?;
     let pages = document.get_pages();
     let mut reader = PageReader::new(&document);
-    let mut text = String::new();
+    let (mut text, mut has_text) = (String::new(), false);
     let (mut unread, mut is_cut) = (Vec::new(), false);
     for (&number, &id) in &pages {
         if text.len() >= MAX_TEXT_BYTES || reader.is_exhausted() {
@@ -60,12 +60,21 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
         if number > 1 {
             text += &format!("\n\n[page {number}]\n\n");
         }
-        text += layout.finish().trim();
+        let page = layout.finish();
+        has_text |= !page.trim().is_empty();
+        text += page.trim();
     }
-    let mut notes = vec![format!("{} pages", pages.len())];
-    if unread.len() == pages.len() && !pages.is_empty() {
-        return Err("the content of its pages is damaged or too large".to_owned());
+    if !has_text {
+        let reason = if !unread.is_empty() {
+            "the content of its pages is damaged or too large"
+        } else if reader.has_unknown_fonts() {
+            "its fonts do not name their characters"
+        } else {
+            "it has no text, as one of scanned pages"
+        };
+        return Err(reason.to_owned());
     }
+    let mut notes = vec![if pages.len() == 1 { "1 page".to_owned() } else { format!("{} pages", pages.len()) }];
     if !unread.is_empty() {
         notes.push(format!("pages that are damaged or too large: {}", visible_line(&unread.join(", "), 200)));
     }
@@ -74,9 +83,6 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
     }
     if reader.has_unknown_fonts() {
         notes.push("text in fonts without known characters is missing".to_owned());
-    }
-    if text.lines().all(|line| line.is_empty() || line.starts_with("[page ")) {
-        return Err("it has no text, as one of scanned pages".to_owned());
     }
     Ok(PdfText { title: title(&document), text, notes })
 }

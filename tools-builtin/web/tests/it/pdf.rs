@@ -111,9 +111,13 @@ fn a_stream_that_is_a_bomb_is_not_unpacked() {
 }
 
 #[test]
-fn a_pdf_without_text_says_so() {
-    let error = read(&pages(&["0 0 m 9 9 l S"])).unwrap_err();
-    assert!(error.to_string().contains("no text"), "{error}");
+fn a_pdf_without_text_says_why() {
+    for (content, words) in
+        [("0 0 m 9 9 l S", "no text"), ("BT /F2 9 Tf (a) Tj ET", "fonts"), (&"0 0 m\n".repeat(1_000_000), "too large")]
+    {
+        let error = read(&pages(&[content])).unwrap_err();
+        assert!(error.to_string().contains(words), "{error}");
+    }
 }
 
 #[test]
