@@ -16,6 +16,7 @@ mod definition;
 mod entry;
 mod global;
 pub mod handler;
+mod image_type;
 mod input;
 mod isolate;
 pub mod journal;
@@ -49,6 +50,7 @@ mod text_ends;
 mod thread_number;
 mod timer;
 mod tool_error;
+mod visible_line;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -82,6 +84,7 @@ pub use global::{
 };
 pub(crate) use handler::IntoToolResult;
 pub use handler::{Handler, HandlerFuture};
+pub use image_type::{MAX_IMAGE_BYTES, image_type};
 pub use input::Input;
 pub use journal::{Journal, JournalError};
 pub use layer::{Layer, Next, layered};
@@ -112,3 +115,4 @@ pub use subscription::Subscription;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
+pub use visible_line::visible_line;

@@ -5,6 +5,7 @@ use std::fmt;
 use protocol::{Digest, is_invisible};
 
 use crate::text_ends;
+use crate::visible_line::push_escaped;
 
 /// The maximum length of the source in bytes, after which it is cut.
 const MAX_SOURCE_BYTES: usize = 512;
@@ -120,10 +121,6 @@ fn is_word_of_boundary(text: &str) -> bool {
         let is_begin = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
         is_begin && !text[word.len()..].starts_with(char::is_alphanumeric)
     })
-}
-
-fn push_escaped(out: &mut String, c: char) {
-    *out += &format!("<U+{:04X}>", u32::from(c));
 }
 
 #[cfg(test)]

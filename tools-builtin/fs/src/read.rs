@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroU64;
 
 use memchr::memchr;
-use tools::{Content, ToolContext, ToolError, tool};
+use tools::{Content, ToolContext, ToolError, image_type, tool};
 
 use crate::Workspace;
 use crate::encoding::Encoding;
@@ -102,7 +102,7 @@ fn contents(
     if Encoding::from_mark(&head) == Some(Encoding::Utf16) {
         return Err(FsError::Utf16 { path: found.path });
     }
-    if let Some(mime_type) = picture::mime_type(&head) {
+    if let Some(mime_type) = image_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
     }
     let request = ReadRequest { cx, path: &found.path, span, line_numbers };

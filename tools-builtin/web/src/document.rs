@@ -1,17 +1,16 @@
 //! [`Document`]: a document of the web in a form that a model reads.
 
 use serde::{Deserialize, Serialize};
-use tools::JsonSchema;
+use tools::{JsonSchema, MAX_IMAGE_BYTES};
 use url::Url;
 
 use crate::charset::decode;
 use crate::feed::Feed;
 use crate::markdown::Notation;
 use crate::media::Media;
+#[cfg(feature = "pdf")]
+use crate::pdf::{self, PdfText};
 use crate::{html, json, xml};
-
-/// The maximum size of an image in bytes, as the large providers accept it.
-const MAX_IMAGE: usize = 5 * 1024 * 1024;
 
 /// A document as a server sent it.
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +72,20 @@ pub enum DocumentError {
         size: usize,
     },
     /// The image is too large.
-    #[error("it is an image of {size} bytes, and at most {MAX_IMAGE} bytes can be read; fetch a smaller version of it")]
+    #[error(
+        "it is an image of {size} bytes, and at most {MAX_IMAGE_BYTES} bytes can be read; fetch a smaller version of it"
+    )]
     Image {
         /// The size in bytes.
         size: usize,
     },
-    /// The document is a PDF.
-    #[error("it is a PDF of {size} bytes, and this program cannot read PDFs; look for a version of it in HTML")]
+    /// The document is a PDF that cannot be read.
+    #[error("it is a PDF of {size} bytes, which cannot be read: {reason}; look for a version of it in HTML")]
     Pdf {
         /// The size in bytes.
         size: usize,
+        /// The fault.
+        reason: String,
     },
 }
 
@@ -92,7 +95,7 @@ impl Document {
     /// Time and memory are linear in the length, and nesting does not matter.
     ///
     /// # Errors
-    /// Returns [`DocumentError`] if the document is binary.
+    /// Returns [`DocumentError`] if the document is binary, or a PDF that cannot be read.
     ///
     /// ```
     /// use tools_web::{Document, Format, Source};
@@ -108,9 +111,9 @@ impl Document {
         let size = bytes.len();
         let media = Media::new(media_type, bytes);
         match media {
-            Media::Image(_) if size > MAX_IMAGE => return Err(DocumentError::Image { size }),
+            Media::Image(_) if size > MAX_IMAGE_BYTES => return Err(DocumentError::Image { size }),
             Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
-            Media::Pdf => return Err(DocumentError::Pdf { size }),
+            Media::Pdf => return Self::from_pdf(bytes),
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
             Media::Html | Media::Json | Media::Xml | Media::Text => {}
         }
@@ -132,6 +135,20 @@ impl Document {
             },
             _ => Self::from_text(text.into_owned()),
         })
+    }
+
+    #[cfg(feature = "pdf")]
+    fn from_pdf(bytes: &[u8]) -> Result<Self, DocumentError> {
+        let PdfText { title, text, notes } =
+            pdf::read(bytes).map_err(|reason| DocumentError::Pdf { size: bytes.len(), reason })?;
+        Ok(Self::Text { title, text, notes })
+    }
+
+    #[cfg(not(feature = "pdf"))]
+    fn from_pdf(bytes: &[u8]) -> Result<Self, DocumentError> {
+        let reason = "this program was built without the feature `pdf` of toolcrib, toolcrib-builtin and toolcrib-web"
+            .to_owned();
+        Err(DocumentError::Pdf { size: bytes.len(), reason })
     }
 
     fn from_text(text: String) -> Self {

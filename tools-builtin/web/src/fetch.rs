@@ -1,11 +1,15 @@
 //! `web.fetch`: reads a document of the web.
 
+use std::panic::resume_unwind;
+use std::time::SystemTime;
+
 use data_encoding::BASE64;
 use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
 use crate::document::{Document, DocumentError, Format, Source};
 use crate::excerpt::Excerpt;
+use crate::retry_after::retry_after;
 
 /// The characters of a result if the call does not say another number.
 const DEFAULT_CHARS: u32 = 20_000;
@@ -59,13 +63,11 @@ pub(crate) async fn fetch(
         }
         response => response?,
     };
-    // A page of a stranger may take long, so it is not converted on a thread that other calls share.
-    let (response, document) = tokio::task::spawn_blocking(move || {
+    let (response, document) = on_blocking_pool(move || {
         let document = convert(&response, format, whole);
         (response, document)
     })
-    .await
-    .map_err(|error| ToolErrorKind::Internal { message: format!("the conversion of {url} failed: {error}") })?;
+    .await?;
     if response.status.is_client_error() || response.status.is_server_error() {
         return Err(failed(&response, document.ok()));
     }
@@ -86,6 +88,14 @@ fn can_be_asked_about(error: &ToolError) -> bool {
 
 fn default_chars() -> u32 {
     DEFAULT_CHARS
+}
+
+/// Runs a conversion, which may take long, on a thread that no other call shares. Resumes its panic, which the pipeline isolates.
+async fn on_blocking_pool<T: Send + 'static>(conversion: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
+    tokio::task::spawn_blocking(conversion).await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => ToolErrorKind::Internal { message: format!("the runtime dropped a conversion: {error}") }.into(),
+    })
 }
 
 fn convert(response: &Response, format: Format, whole: bool) -> Result<Document, DocumentError> {
@@ -140,5 +150,22 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
     {
         message = format!("{message}\n{}", OutsideText::new(response.url.as_str(), excerpt.text));
     }
-    ToolError::execution_failed(message)
+    if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
+        return ToolError::execution_failed(message);
+    }
+    let wait = retry_after(response, SystemTime::now());
+    wait.into_iter().fold(ToolError::transient(message), ToolError::with_retry_after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_of_the_conversion_is_one_of_the_call() {
+        let call = tokio::spawn(on_blocking_pool(|| -> () { resume_unwind(Box::new("on purpose")) }));
+        let panic = call.await.unwrap_err().into_panic();
+        assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
+        assert_eq!(on_blocking_pool(|| 1).await.unwrap(), 1);
+    }
 }

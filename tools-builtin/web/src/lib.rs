@@ -9,6 +9,9 @@ mod html;
 mod json;
 mod markdown;
 mod media;
+#[cfg(feature = "pdf")]
+mod pdf;
+mod retry_after;
 pub mod search;
 mod xml;
 

@@ -2,9 +2,11 @@
 
 mod address;
 mod code;
+mod code_span;
 mod document;
 mod escape;
 mod inline;
+mod link;
 mod mark;
 mod table;
 

@@ -1,6 +1,7 @@
 //! [`Media`]: the kinds of documents.
 
 use memchr::memchr;
+use tools::image_type;
 
 /// The kind of a document, which decides about its conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,17 +71,6 @@ fn is_text(media_type: &str) -> bool {
 /// Returns true if the bytes begin with the mark of UTF-16, whose text contains zero bytes.
 fn has_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF")
-}
-
-/// Returns the media type of an image by its first bytes. Returns `None` for formats that models do not accept.
-fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some("image/png"),
-        [0xFF, 0xD8, 0xFF, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

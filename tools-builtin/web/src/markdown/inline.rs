@@ -1,8 +1,9 @@
 //! [`Inline`]: the text of one block.
 
 use super::Notation;
-use super::code::code_span;
+use super::code_span::CodeSpan;
 use super::escape::{Place, push_escaped};
+use super::link::Link;
 use super::mark::{Mark, OpenMark, Written};
 
 /// The maximum number of marks around a text. Further ones are left out.
@@ -35,22 +36,11 @@ pub(crate) struct Inline {
     is_pending: bool,
     /// The mark that ended at the end of the text, and its opening.
     ended: Option<(Mark, Written)>,
-    /// The code that is being read.
-    code: String,
-    code_depth: usize,
-    /// The end of the text, if it is a code span with one backtick.
-    code_end: Option<usize>,
+    code: CodeSpan,
     link: Option<Link>,
     /// True while the text of a link is being written.
     in_link: bool,
     notation: Notation,
-}
-
-#[derive(Debug)]
-struct Link {
-    destination: String,
-    is_fragment: bool,
-    label: String,
 }
 
 impl Inline {
@@ -63,9 +53,7 @@ impl Inline {
             marks: Vec::new(),
             is_pending: false,
             ended: None,
-            code: String::new(),
-            code_depth: 0,
-            code_end: None,
+            code: CodeSpan::default(),
             link: None,
             in_link: false,
             notation,
@@ -89,8 +77,9 @@ impl Inline {
 
     /// Appends text. Runs of white space become one space.
     pub(crate) fn push_text(&mut self, text: &str) {
-        if self.code_depth > 0 {
-            return self.push_code(text);
+        if self.code.is_open() {
+            self.space |= self.code.push(text);
+            return;
         }
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
@@ -150,9 +139,7 @@ impl Inline {
         self.flush_code();
         let fits = self.open(Mark::Link);
         if fits {
-            // The label of a link within the page describes the link, not its target.
-            let label = if is_fragment { String::new() } else { label.to_owned() };
-            self.link = Some(Link { destination, is_fragment, label });
+            self.link = Some(Link::new(destination, is_fragment, label));
         }
         fits
     }
@@ -176,13 +163,13 @@ impl Inline {
 
     /// Begins a code span.
     pub(crate) fn open_code(&mut self) {
-        self.code_depth += 1;
+        self.code.open();
     }
 
     /// Ends a code span.
     pub(crate) fn close_code(&mut self) {
-        self.code_depth = self.code_depth.saturating_sub(1);
-        if self.code_depth == 0 {
+        self.code.close();
+        if !self.code.is_open() {
             self.flush_code();
         }
     }
@@ -194,7 +181,7 @@ impl Inline {
         self.space = false;
         self.breaks = 0;
         self.ended = None;
-        self.code_end = None;
+        self.code.end_block();
         self.is_pending = true;
         let mut text = std::mem::take(&mut self.text);
         text.truncate(text.trim_end().len());
@@ -294,7 +281,7 @@ impl Inline {
                 self.ended = None;
                 self.in_link = false;
                 self.marks[index].is_done = true;
-                if self.is_permalink(written) {
+                if self.link.as_ref().is_some_and(|link| link.is_permalink(&self.text[written.content..])) {
                     self.retract(index, written.start);
                     continue;
                 }
@@ -303,19 +290,9 @@ impl Inline {
             if mark == Mark::Link
                 && let Some(link) = &self.link
             {
-                self.text.push('(');
-                self.text.push_str(&link.destination);
-                self.text.push(')');
+                link.write_destination(&mut self.text);
             }
         }
-    }
-
-    /// Returns true for the link of a heading to itself, and for one that skips the navigation.
-    fn is_permalink(&self, written: Written) -> bool {
-        let label = self.text[written.content..].trim_start_matches('\\');
-        let is_sign = matches!(label, "#" | "¶" | "§" | "🔗" | "⚓" | "\u{200b}" | "\u{feff}");
-        let is_skip = || label.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("skip to "));
-        self.link.as_ref().is_some_and(|link| link.is_fragment) && (is_sign || is_skip())
     }
 
     /// Removes the text from a position on, and the openings that then have no text.
@@ -338,9 +315,7 @@ impl Inline {
         if open.written.is_some() || open.is_done || !self.code.is_empty() || self.notation == Notation::Plain {
             return;
         }
-        if let Some(label) = self.link.as_mut().map(|link| std::mem::take(&mut link.label))
-            && !label.trim().is_empty()
-        {
+        if let Some(label) = self.link.as_mut().and_then(Link::take_label) {
             self.begin_text();
             self.push_label(&label);
         }
@@ -357,51 +332,20 @@ impl Inline {
         }
     }
 
-    fn push_code(&mut self, text: &str) {
-        for c in text.chars() {
-            if !is_space(c) {
-                self.code.push(c);
-            } else if self.code.is_empty() {
-                self.space = true;
-            } else if !self.code.ends_with(' ') {
-                self.code.push(' ');
-            }
-        }
-    }
-
     /// Writes the code that was read, as a code span.
     fn flush_code(&mut self) {
-        if self.code.is_empty() {
-            return;
-        }
-        let mut code = std::mem::take(&mut self.code);
-        let ends_with_space = code.ends_with(' ');
-        code.truncate(code.trim_end().len());
+        let Some((code, has_space)) = self.code.take() else { return };
         self.begin_text();
-        if self.notation == Notation::Plain {
-            self.text.push_str(&code);
-        } else {
-            if self.form == Breaks::Tag {
-                code = code.replace('|', "\\|");
-            }
-            let is_simple = !code.contains('`');
-            let is_adjacent = self.code_end == Some(self.text.len());
-            // Two spans side by side would not be read as two.
-            let joins = is_adjacent && is_simple;
-            if joins {
-                self.text.pop();
-            } else if is_adjacent {
-                self.text.push(' ');
-            }
-            let span = code_span(&code);
-            self.text.push_str(if joins { &span[1..] } else { &span });
-            self.code_end = is_simple.then_some(self.text.len());
+        match (self.notation, self.form) {
+            (Notation::Plain, _) => self.text.push_str(&code),
+            (Notation::Markdown, Breaks::Tag) => self.code.write(&code.replace('|', "\\|"), &mut self.text),
+            (Notation::Markdown, _) => self.code.write(&code, &mut self.text),
         }
-        self.space |= ends_with_space;
+        self.space |= has_space;
     }
 }
 
 /// Returns true for the white space of HTML, which does not include the no-break space.
-fn is_space(c: char) -> bool {
+pub(super) fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0C')
 }

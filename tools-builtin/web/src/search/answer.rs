@@ -1,12 +1,13 @@
 //! Reads the answers of search services.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use serde_json::Value;
+use tools::visible_line;
 use tools_http::Response;
 
-use super::result::line;
 use super::{SearchBackend, SearchError, SearchFault};
+use crate::retry_after::retry_after;
 
 const MAX_MESSAGE: usize = 300;
 
@@ -51,7 +52,7 @@ pub(super) fn check_status(backend: &SearchBackend, response: &Response) -> Resu
 
 /// Returns a text of the service for an error message.
 pub(super) fn cleaned(text: &str) -> String {
-    line(text, MAX_MESSAGE)
+    visible_line(text, MAX_MESSAGE)
 }
 
 pub(super) fn host(response: &Response) -> String {
@@ -87,11 +88,4 @@ fn is_empty(error: &Value) -> bool {
         Value::Array(errors) => errors.is_empty(),
         _ => false,
     }
-}
-
-/// Returns the time of `Retry-After`, in seconds or as a date.
-fn retry_after(response: &Response, now: SystemTime) -> Option<Duration> {
-    let text = response.headers.get("retry-after")?.to_str().ok()?.trim();
-    let seconds = text.parse().map(Duration::from_secs).ok();
-    seconds.or_else(|| Some(httpdate::parse_http_date(text).ok()?.duration_since(now).unwrap_or_default()))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tools::protocol::is_invisible;
+use tools::visible_line;
 use tools_http::Url;
 
 const MAX_TITLE: usize = 200;
@@ -52,29 +52,12 @@ impl SearchResult {
             && url.username().is_empty()
             && url.password().is_none()
             && url.as_str().len() <= MAX_URL;
-        let date = self.date.as_deref().map(|date| line(date, MAX_DATE)).filter(|date| !date.is_empty());
+        let date = self.date.as_deref().map(|date| visible_line(date, MAX_DATE)).filter(|date| !date.is_empty());
         is_usable.then(|| Self {
-            title: line(&self.title, MAX_TITLE),
+            title: visible_line(&self.title, MAX_TITLE),
             url: url.into(),
-            snippet: line(&self.snippet, MAX_SNIPPET),
+            snippet: visible_line(&self.snippet, MAX_SNIPPET),
             date,
         })
     }
-}
-
-/// Returns a text as one line of at most this many characters and an ellipsis, with invisible characters escaped as `<U+202E>`.
-pub(super) fn line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    let mut characters = text.split_whitespace().flat_map(|word| [" ", word]).flat_map(str::chars).skip(1);
-    for c in characters.by_ref().take(most) {
-        if is_invisible(c) {
-            line += &format!("<U+{:04X}>", u32::from(c));
-        } else {
-            line.push(c);
-        }
-    }
-    if characters.next().is_some() {
-        line.push('…');
-    }
-    line
 }

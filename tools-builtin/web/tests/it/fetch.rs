@@ -1,5 +1,7 @@
 //! `web.fetch` over a loopback server.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use tools::policy::{Rule, Verdict};
 use tools::{Content, ErrorCode, Policy, ToolError};
@@ -16,13 +18,13 @@ fn host(server: &TestServer) -> TestHost {
         .with_service(HttpClient::from_options(options).unwrap())
 }
 
-async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) -> TestServer {
+pub(crate) async fn serve(content_type: &'static str, body: impl Into<Vec<u8>>) -> TestServer {
     let body = body.into();
     TestServer::start(move |_| TestServer::ok(content_type, &body)).await
 }
 
 /// Fetches `/` with further arguments. Returns the texts of the result.
-async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
+pub(crate) async fn texts(server: &TestServer, more: Value) -> Result<Vec<String>, ToolError> {
     let result = host(server).call("web.fetch", arguments(server, more)).await?;
     Ok(result.content.iter().filter_map(Content::as_text).map(str::to_owned).collect())
 }
@@ -71,6 +73,52 @@ async fn a_long_document_is_read_range_by_range() {
 }
 
 #[tokio::test]
+async fn a_document_is_downloaded_once_for_all_its_ranges() {
+    // (header of the document, requests, downloads)
+    for (header, requests, downloads) in
+        [(("cache-control", "max-age=60"), 1, 1), (("etag", "\"1\""), 3, 1), (("cache-control", "no-store"), 3, 3)]
+    {
+        let text: String = (0..3000).map(|line| format!("line {line:05}\n")).collect();
+        let server = TestServer::start(move |request| match request.header("if-none-match") {
+            Some(_) => TestServer::head("304 Not Modified", &[header]),
+            None => {
+                let (name, value) = header;
+                let length = text.len();
+                format!("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n{name}: {value}\r\ncontent-length: {length}\r\n\r\n{text}")
+                    .into_bytes()
+            }
+        })
+        .await;
+        let host = host(&server);
+        for offset in [0, 11_000, 22_000] {
+            let call = arguments(&server, json!({"offset": offset, "max_chars": 11_000}));
+            let result = host.call("web.fetch", call).await.unwrap();
+            let first_line = format!("\nline {:05}\n", offset / 11);
+            assert!(result.to_text().contains(&first_line), "{header:?}, {offset}");
+        }
+        let received = server.received();
+        let conditional = received.iter().filter(|request| request.header("if-none-match").is_some()).count();
+        assert_eq!((received.len(), received.len() - conditional), (requests, downloads), "{header:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_busy_or_failing_server_is_transient() {
+    for (status, retry_after, code, wait) in [
+        ("429 Too Many Requests", Some("0"), ErrorCode::Transient, Some(Duration::ZERO)),
+        ("503 Service Unavailable", Some("Thu, 01 Jan 1970 00:00:00 GMT"), ErrorCode::Transient, Some(Duration::ZERO)),
+        ("500 Internal Server Error", None, ErrorCode::Transient, None),
+        ("404 Not Found", Some("0"), ErrorCode::ExecutionFailed, None),
+    ] {
+        let headers: Vec<_> = retry_after.map(|wait| ("retry-after", wait)).into_iter().collect();
+        let server = TestServer::start(move |_| TestServer::head(status, &headers)).await;
+        let error = texts(&server, json!({})).await.unwrap_err();
+        assert_eq!((error.code(), error.retry_after()), (code, wait), "{status}");
+        assert!(error.to_string().contains(&status[..3]), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_full_range_is_within_the_output_limit() {
     let server = serve("text/plain; charset=utf-8", "€".repeat(60_000)).await;
     let texts = texts(&server, json!({"max_chars": 50_000})).await.unwrap();
@@ -106,6 +154,8 @@ async fn what_has_no_text_is_refused_with_type_and_size() {
     for (content_type, body, words) in [
         ("application/zip", vec![0; 7], ["application/zip", "7 bytes"]),
         ("application/pdf", b"%PDF-1.7 ".to_vec(), ["PDF", "9 bytes"]),
+        #[cfg(not(feature = "pdf"))]
+        ("application/pdf", b"%PDF-1.7 ".to_vec(), ["feature `pdf`", "toolcrib-web"]),
         ("image/png", [b"\x89PNG\r\n\x1a\n".to_vec(), vec![0; 6_000_000]].concat(), ["image", "6000008 bytes"]),
     ] {
         let server = serve(content_type, body).await;

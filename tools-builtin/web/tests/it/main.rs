@@ -5,6 +5,8 @@
 mod feed;
 mod fetch;
 mod outline;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod property;
 mod search;
 mod shapes;
