@@ -123,11 +123,11 @@ impl Document {
         Ok(match media {
             Media::Html => Self::from_page(html::convert(&text, url, notation, whole)),
             Media::Json => match Feed::from_json(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text)),
                 None => Self::from_text(json::pretty(&text)),
             },
             Media::Xml => match Feed::from_xml(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text)),
                 None => Self::from_text(xml::pretty(&text)),
             },
             _ => Self::from_text(text.into_owned()),
@@ -138,9 +138,9 @@ impl Document {
         Self::Text { title: None, text, notes: Vec::new() }
     }
 
-    fn from_feed(feed: &Feed, url: &Url, notation: Notation) -> Self {
-        let cut = feed.is_cut.then(|| "the feed is not well-formed, so later entries are missing".to_owned());
-        Self::Text { title: feed.title(url), text: feed.write(url, notation), notes: cut.into_iter().collect() }
+    fn from_feed(feed: &Feed, url: &Url, notation: Notation, limit: usize) -> Self {
+        let (text, notes) = feed.write(url, notation, limit);
+        Self::Text { title: feed.title(url), text, notes }
     }
 
     fn from_page(page: html::Page) -> Self {

@@ -22,10 +22,10 @@ pub(crate) use references::decoded_value;
 pub(crate) use tokens::{Sink, tokenize};
 pub(crate) use visibility::LeftOut;
 
-/// The most text that the conversion returns for a byte of the page.
+/// The most text that the conversion returns for a byte of a document.
 const MAX_GROWTH: usize = 4;
 
-/// The length that a converted page may have in any case, in bytes.
+/// The length that a converted document may have in any case, in bytes.
 const MIN_LIMIT: usize = 64 * 1024;
 
 /// A converted page.
@@ -41,11 +41,16 @@ pub(crate) struct Page {
     pub(crate) is_cut: bool,
 }
 
+/// Returns the length that the text of a document may have, in bytes.
+pub(crate) fn limit(document: &str) -> usize {
+    MIN_LIMIT.max(document.len().saturating_mul(MAX_GROWTH))
+}
+
 /// Converts a page whose address is `url`.
 ///
 /// Without `whole`, navigation, footers and other parts beside the content are left out. Time and memory are linear in the length.
 pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool) -> Page {
-    let limit = MIN_LIMIT.max(html.len().saturating_mul(MAX_GROWTH));
+    let limit = limit(html);
     let build = |whole| {
         let mut builder = Builder::new(url, notation, whole, limit);
         tokenize(html, &mut builder);
