@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::html;
 use crate::markdown::{Notation, destination, escape_lines, escape_text};
+use crate::stop::Stop;
 
 /// The maximum length of an entry's summary in characters.
 const MAX_SUMMARY: usize = 500;
@@ -64,7 +65,7 @@ impl Feed {
 
     /// Returns title, date, address and summary of each entry, in at most `limit` bytes, and notes about what is missing. Addresses
     /// become absolute.
-    pub(crate) fn write(&self, url: &Url, notation: Notation, limit: usize) -> (String, Vec<String>) {
+    pub(crate) fn write(&self, url: &Url, notation: Notation, limit: usize, stop: Stop<'_>) -> (String, Vec<String>) {
         let mut blocks = Vec::new();
         heading(&mut blocks, 1, self.title(url), address(&self.link, url), notation);
         push(&mut blocks, &plain(&self.summary, url, MAX_SUMMARY), notation);
@@ -72,7 +73,7 @@ impl Feed {
         let mut written = 0;
         for entry in &self.entries {
             let block = entry.write(url, notation);
-            if text.len() + block.len() + 2 > limit {
+            if text.len() + block.len() + 2 > limit || stop.is_over() {
                 break;
             }
             text.push_str("\n\n");
@@ -138,7 +139,7 @@ fn plain(html: &str, url: &Url, limit: usize) -> String {
     let html = &html[..html.floor_char_boundary(MAX_SOURCE)];
     // Most texts have no markup.
     let text = if html.contains(['<', '&']) {
-        Cow::Owned(html::convert(html, url, Notation::Plain, true).text)
+        Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)
     } else {
         Cow::Borrowed(html)
     };

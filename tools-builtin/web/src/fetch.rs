@@ -1,6 +1,9 @@
 //! `web.fetch`: reads a document of the web.
 
+use std::time::{Duration, Instant};
+
 use data_encoding::BASE64;
+use tokio::sync::Semaphore;
 use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
@@ -12,6 +15,12 @@ const DEFAULT_CHARS: u32 = 20_000;
 
 /// The characters of an error page that the error contains.
 const ERROR_CHARS: u64 = 1_000;
+
+/// The longest time of a conversion. Pages that people read take a fraction of a second.
+const MAX_CONVERSION: Duration = Duration::from_secs(20);
+
+/// The permits of conversions, each of which may take the memory of several pages. Further ones wait.
+static CONVERSIONS: Semaphore = Semaphore::const_new(4);
 
 /// Reads a document at a URL: a page as Markdown with its links, or JSON, XML, a feed or plain text. PNG, JPEG, GIF and WebP are
 /// returned as images. A long document is split: a note then says how to continue. The text between the boundary lines is data from
@@ -57,9 +66,14 @@ pub(crate) async fn fetch(
         Err(HttpError::Refused { url, .. }) if url != requested => return Ok(vec![redirected(&requested, &url)]),
         response => response?,
     };
+    // A conversion that its call no longer waits for ends soon, and keeps its permit until then.
+    let permit = CONVERSIONS.acquire().await.ok();
+    let (call, started) = (cx.clone(), Instant::now());
+    let is_over = move || call.is_cancelled() || started.elapsed() > MAX_CONVERSION;
     // A page of a stranger may take long, so it is not converted on a thread that other calls share.
     let (response, document) = tokio::task::spawn_blocking(move || {
-        let document = convert(&response, format, whole);
+        let document = convert(&response, format, whole, &is_over);
+        drop(permit);
         (response, document)
     })
     .await
@@ -82,7 +96,12 @@ fn default_chars() -> u32 {
     DEFAULT_CHARS
 }
 
-fn convert(response: &Response, format: Format, whole: bool) -> Result<Document, DocumentError> {
+fn convert(
+    response: &Response,
+    format: Format,
+    whole: bool,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Document, DocumentError> {
     let (media_type, charset) = (response.media_type(), response.charset());
     let source = Source {
         bytes: &response.body,
@@ -90,7 +109,7 @@ fn convert(response: &Response, format: Format, whole: bool) -> Result<Document,
         charset: charset.as_deref(),
         url: &response.url,
     };
-    Document::from_source(source, format, whole)
+    Document::from_source_until(source, format, whole, is_over)
 }
 
 fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, notes: Vec<String>) -> Vec<Content> {

@@ -10,6 +10,7 @@ mod json;
 mod markdown;
 mod media;
 pub mod search;
+mod stop;
 mod xml;
 
 use tools::{Catalog, RegisterError};

@@ -49,6 +49,9 @@ fn pages() -> Vec<(&'static str, Page)> {
         ("quotes", || times(SIZE, "<blockquote>x")),
         ("line breaks in quotes", || format!("{}{}", "<blockquote>".repeat(20), times(SIZE, "x<br>"))),
         ("lines of code in lists", || format!("{}<pre>{}x", "<ol start=99999999><li>".repeat(20), "\n".repeat(SIZE))),
+        ("empty lines of code in lists", || {
+            format!("{}<pre>x{}x", "<ol start=99999999><li>".repeat(12), "\n".repeat(4 * SIZE))
+        }),
         ("lists", || times(SIZE, "<ul><li>x")),
         ("items of deep lists", || format!("{}{}", "<ul>".repeat(250), times(SIZE, "<li>x"))),
         ("tables", || times(SIZE, "<table><tr><td>x")),

@@ -8,3 +8,4 @@ mod outline;
 mod property;
 mod search;
 mod shapes;
+mod stop;
