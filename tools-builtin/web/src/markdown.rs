@@ -6,6 +6,7 @@ mod document;
 mod escape;
 mod inline;
 mod mark;
+mod space;
 mod table;
 
 pub(crate) use address::destination;
@@ -14,6 +15,7 @@ pub(crate) use document::Document;
 pub(crate) use escape::{escape_lines, escape_text};
 pub(crate) use inline::{Breaks, Inline};
 pub(crate) use mark::Mark;
+pub(crate) use space::in_code;
 pub(crate) use table::Table;
 
 /// The notation of a converted document.

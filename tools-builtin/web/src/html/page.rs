@@ -17,7 +17,7 @@ use super::open_elements::OpenElements;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
-use crate::markdown::{Document, Inline, Notation, Table};
+use crate::markdown::{Document, Inline, Notation, Table, in_code};
 use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
@@ -176,7 +176,7 @@ impl Sink for Builder<'_> {
             return;
         }
         match &mut self.pre {
-            Some(pre) => pre.text.push_str(text),
+            Some(pre) => pre.text.extend(text.chars().map(in_code)),
             None => self.inline.push_text(text),
         }
     }

@@ -4,6 +4,7 @@ use super::Notation;
 use super::code::code_span;
 use super::escape::{Place, push_escaped};
 use super::mark::{Mark, OpenMark, Written};
+use super::space::is_space;
 
 /// The maximum number of marks around a text. Further ones are left out.
 const MAX_MARKS: usize = 32;
@@ -399,9 +400,4 @@ impl Inline {
         }
         self.space |= ends_with_space;
     }
-}
-
-/// Returns true for the white space of HTML, which does not include the no-break space.
-fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0C')
 }
