@@ -9,12 +9,16 @@ use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
 use crate::document::{Document, DocumentError, Format, Source};
 use crate::excerpt::Excerpt;
+use crate::media::media_type_name;
 
 /// The characters of a result if the call does not say another number.
 const DEFAULT_CHARS: u32 = 20_000;
 
 /// The characters of an error page that the error contains.
 const ERROR_CHARS: u64 = 1_000;
+
+/// The longest URL in a line of ours, in bytes.
+const MAX_SHOWN_URL: usize = 500;
 
 /// The longest time of a conversion. Pages that people read take a fraction of a second.
 const MAX_CONVERSION: Duration = Duration::from_secs(20);
@@ -81,8 +85,9 @@ pub(crate) async fn fetch(
     if response.status.is_client_error() || response.status.is_server_error() {
         return Err(failed(&response, document.ok()));
     }
-    let document =
-        document.map_err(|error| ToolError::execution_failed(format!("{} cannot be read: {error}", response.url)))?;
+    let document = document.map_err(|error| {
+        ToolError::execution_failed(format!("{} cannot be read: {error}", shown(response.url.as_str())))
+    })?;
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
         Document::Text { title, text, notes } => {
@@ -115,23 +120,32 @@ fn convert(
 fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, notes: Vec<String>) -> Vec<Content> {
     let title = title.map_or_else(String::new, |title| format!("Title: {title}\n\n"));
     let text = OutsideText::new(response.url.as_str(), &format!("{title}{}", excerpt.text)).to_string();
-    let media_type = response.media_type().unwrap_or_else(|| "unknown type".to_owned());
+    let media_type = media_type_name(&response.media_type().unwrap_or_default());
     let mut notes: Vec<String> = [vec![format!("{media_type}, {}", excerpt.note())], notes].concat();
     if let Some(first) = response.redirects.first() {
-        notes.insert(0, format!("redirected from {first}"));
+        notes.insert(0, format!("redirected from {}", shown(first.as_str())));
     }
     vec![Content::text(text), Content::text(format!("[{}]", notes.join("; ")))]
 }
 
 fn image(response: &Response, mime_type: &str) -> Vec<Content> {
-    let description = Content::text(format!("[{}: {mime_type}, {} bytes]", response.url, response.body.len()));
+    let description =
+        Content::text(format!("[{}: {mime_type}, {} bytes]", shown(response.url.as_str()), response.body.len()));
     vec![description, Content::Image { data: BASE64.encode(&response.body), mime_type: mime_type.to_owned() }]
 }
 
 fn redirected(requested: &str, url: &str) -> Content {
     Content::text(format!(
-        "[{requested} redirects to {url}, another host, which was not read; call this tool with that URL to read it]"
+        "[{} redirects to the URL below, on another host, which was not read; call this tool with that URL to read it]\n{}",
+        shown(requested),
+        OutsideText::new(requested, url)
     ))
+}
+
+/// Returns a URL for a line of ours. A server chooses the rest of a long one.
+fn shown(url: &str) -> String {
+    let end = url.floor_char_boundary(MAX_SHOWN_URL);
+    if end < url.len() { format!("{}…", &url[..end]) } else { url.to_owned() }
 }
 
 /// Returns the error of a status, with the beginning of the page.
@@ -146,7 +160,7 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
         status if status.is_server_error() => "try again later, or choose another source",
         _ => "check the address",
     };
-    let mut message = format!("{} answered {status}; {advice}", response.url);
+    let mut message = format!("{} answered {status}; {advice}", shown(response.url.as_str()));
     if let Some(Document::Text { text, .. }) = document
         && let Ok(excerpt) = Excerpt::new(&text, 0, ERROR_CHARS)
         && !excerpt.text.trim().is_empty()
