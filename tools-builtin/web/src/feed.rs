@@ -136,7 +136,8 @@ fn push(blocks: &mut Vec<String>, text: &str, notation: Notation) {
 
 /// Returns the text of HTML in one line, cut after a number of characters.
 fn plain(html: &str, url: &Url, limit: usize) -> String {
-    let html = &html[..html.floor_char_boundary(MAX_SOURCE)];
+    let end = (0..=html.len().min(MAX_SOURCE)).rfind(|at| html.is_char_boundary(*at));
+    let html = &html[..end.unwrap_or_default()];
     // Most texts have no markup.
     let text = if html.contains(['<', '&']) {
         Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)

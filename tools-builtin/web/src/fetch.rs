@@ -17,7 +17,7 @@ const DEFAULT_CHARS: u32 = 20_000;
 /// The characters of an error page that the error contains.
 const ERROR_CHARS: u64 = 1_000;
 
-/// The longest URL in a line of ours, in bytes.
+/// The longest URL in a line of ours, in characters.
 const MAX_SHOWN_URL: usize = 500;
 
 /// The longest time of a conversion. Pages that people read take a fraction of a second.
@@ -144,8 +144,10 @@ fn redirected(requested: &str, url: &str) -> Content {
 
 /// Returns a URL for a line of ours. A server chooses the rest of a long one.
 fn shown(url: &str) -> String {
-    let end = url.floor_char_boundary(MAX_SHOWN_URL);
-    if end < url.len() { format!("{}…", &url[..end]) } else { url.to_owned() }
+    match url.char_indices().nth(MAX_SHOWN_URL) {
+        Some((end, _)) => format!("{}…", &url[..end]),
+        None => url.to_owned(),
+    }
 }
 
 /// Returns the error of a status, with the beginning of the page.
