@@ -36,7 +36,7 @@ pub(crate) enum WeatherError {
     #[error("Open-Meteo answered with the unexpected status {status}; tell the user, and use another source")]
     Status { status: StatusCode },
     #[error(
-        "{host} answered with {media_type} instead of JSON, so a proxy or a login page may be in between; tell the user, and use \
+        "{host} answered with {media_type:?} instead of JSON, so a proxy or a login page may be in between; tell the user, and use \
          another source"
     )]
     NotJson { host: String, media_type: String },

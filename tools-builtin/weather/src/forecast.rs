@@ -102,7 +102,7 @@ pub(crate) async fn forecast(
         values: answer.current.iter().map(|(field, value)| (&**field, value)).collect(),
         units: &answer.current_units,
     };
-    let (current, daily) = (current(&now)?, daily(&answer)?);
+    let (current, daily) = (current(&now)?, daily(&answer, request.days.into())?);
     if current.temperature.is_none() && daily.iter().all(|day| day.temperature_max.is_none()) {
         return Err(WeatherError::NoValues);
     }
@@ -127,8 +127,8 @@ fn current(row: &Row<'_>) -> Result<Current, WeatherError> {
     })
 }
 
-/// Returns the days: the service gives a list for each variable.
-fn daily(answer: &ForecastAnswer) -> Result<Vec<Day>, WeatherError> {
+/// Returns up to `most` days: the service gives a list for each variable.
+fn daily(answer: &ForecastAnswer, most: usize) -> Result<Vec<Day>, WeatherError> {
     let count = answer.daily.get("time").map_or(0, Vec::len);
     if let Some((field, _)) = answer.daily.iter().find(|(_, list)| list.len() != count) {
         return Err(fault(field, "has another number of days than time"));
@@ -137,7 +137,7 @@ fn daily(answer: &ForecastAnswer) -> Result<Vec<Day>, WeatherError> {
         values: answer.daily.iter().map(|(field, list)| (&**field, &list[index])).collect(),
         units: &answer.daily_units,
     };
-    (0..count).map(|index| day(&row(index))).collect()
+    (0..count.min(most)).map(|index| day(&row(index))).collect()
 }
 
 fn day(row: &Row<'_>) -> Result<Day, WeatherError> {

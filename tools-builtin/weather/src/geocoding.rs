@@ -9,6 +9,9 @@ use crate::place::{Place, elevation};
 use crate::service;
 use crate::visible::visible;
 
+/// The longest name in an answer, in characters.
+const MAX_NAME: usize = 80;
+
 /// A place that the service found.
 ///
 /// The fields are those of the client open-meteo 1.0.1 on PyPI (`open_meteo/models/geocoding.py`) and of the service's documentation:
@@ -39,9 +42,9 @@ struct FoundPlaces {
 impl FoundPlace {
     /// Returns the place for an answer, with visible text.
     pub(crate) fn to_place(&self) -> Place {
-        let short = |text: &Option<String>| text.as_deref().and_then(visible);
+        let short = |text: &Option<String>| text.as_deref().and_then(name);
         Place {
-            name: visible(&self.name),
+            name: name(&self.name),
             district: short(&self.admin2),
             region: short(&self.admin1),
             country: short(&self.country),
@@ -53,6 +56,16 @@ impl FoundPlace {
             population: self.population.filter(|population| *population > 0),
         }
     }
+}
+
+/// Returns a name as one visible line of at most 80 characters: enough for a name, and little for anything else.
+pub(crate) fn name(text: &str) -> Option<String> {
+    let mut name = visible(text)?;
+    if let Some((end, _)) = name.char_indices().nth(MAX_NAME) {
+        name.truncate(end);
+        name.push('…');
+    }
+    Some(name)
 }
 
 /// Returns the places that the service finds for a name or postal code, the most relevant first.

@@ -7,11 +7,10 @@ use tools_http::HttpClient;
 use crate::choice::Choice;
 use crate::error::WeatherError;
 use crate::forecast::{Current, Day, forecast};
-use crate::geocoding::{FoundPlace, find};
+use crate::geocoding::{FoundPlace, find, name};
 use crate::narrowing::Narrowing;
 use crate::place::{Place, elevation};
 use crate::request::WeatherRequest;
-use crate::visible::visible;
 
 /// The maximum number of places that an answer lists.
 const MAX_PLACES: usize = 10;
@@ -120,7 +119,7 @@ async fn weather(
 ) -> Result<Weather, WeatherError> {
     let forecast = forecast(cx, client, (place.latitude, place.longitude), request).await?;
     place.elevation = place.elevation.or(elevation(forecast.elevation));
-    place.timezone = visible(&forecast.timezone);
+    place.timezone = name(&forecast.timezone);
     let utc_offset = offset(forecast.utc_offset_seconds);
     Ok(Weather { place, other_places, utc_offset, current: forecast.current, daily: forecast.daily, source: SOURCE })
 }

@@ -40,6 +40,7 @@ pub(crate) async fn request<T: DeserializeOwned>(
     // A captive portal and a broken proxy answer with a page and status 200.
     if let Some(media_type) = response.media_type().filter(|found| found != "application/json") {
         let host = response.url.host_str().unwrap_or(host).to_owned();
+        let media_type = visible(&media_type).unwrap_or_default();
         return Err(WeatherError::NotJson { host, media_type });
     }
     response.json().map_err(|error| match error {

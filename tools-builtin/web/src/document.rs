@@ -10,6 +10,7 @@ use crate::markdown::Notation;
 use crate::media::Media;
 #[cfg(feature = "pdf")]
 use crate::pdf::{self, PdfText};
+use crate::stop::Stop;
 use crate::{html, json, xml};
 
 /// A document as a server sent it.
@@ -107,6 +108,21 @@ impl Document {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn from_source(source: Source<'_>, format: Format, whole: bool) -> Result<Self, DocumentError> {
+        Self::from_source_until(source, format, whole, &|| false)
+    }
+
+    /// Converts a document like [`Self::from_source`], but ends early when `is_over` returns true, which is asked often. The document
+    /// is then cut, and a note says so.
+    ///
+    /// # Errors
+    /// Returns [`DocumentError`] if the document is binary.
+    pub fn from_source_until(
+        source: Source<'_>,
+        format: Format,
+        whole: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, DocumentError> {
+        let stop = Stop::new(is_over);
         let Source { bytes, media_type, charset, url } = source;
         let size = bytes.len();
         let media = Media::new(media_type, bytes);
@@ -124,13 +140,13 @@ impl Document {
             Format::Raw => return Ok(Self::from_text(text.into_owned())),
         };
         Ok(match media {
-            Media::Html => Self::from_page(html::convert(&text, url, notation, whole)),
+            Media::Html => Self::from_page(html::convert(&text, url, notation, whole, stop)),
             Media::Json => match Feed::from_json(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
                 None => Self::from_text(json::pretty(&text)),
             },
             Media::Xml => match Feed::from_xml(&text) {
-                Some(feed) => Self::from_feed(&feed, url, notation),
+                Some(feed) => Self::from_feed(&feed, url, notation, html::limit(&text), stop),
                 None => Self::from_text(xml::pretty(&text)),
             },
             _ => Self::from_text(text.into_owned()),
@@ -155,9 +171,9 @@ impl Document {
         Self::Text { title: None, text, notes: Vec::new() }
     }
 
-    fn from_feed(feed: &Feed, url: &Url, notation: Notation) -> Self {
-        let cut = feed.is_cut.then(|| "the feed is not well-formed, so later entries are missing".to_owned());
-        Self::Text { title: feed.title(url), text: feed.write(url, notation), notes: cut.into_iter().collect() }
+    fn from_feed(feed: &Feed, url: &Url, notation: Notation, limit: usize, stop: Stop<'_>) -> Self {
+        let (text, notes) = feed.write(url, notation, limit, stop);
+        Self::Text { title: feed.title(url), text, notes }
     }
 
     fn from_page(page: html::Page) -> Self {
@@ -172,9 +188,11 @@ impl Document {
                     .to_owned(),
             );
         }
-        if page.is_cut {
-            notes.push("the page is cut, because its Markdown is much longer than its HTML".to_owned());
-        }
+        let cut = page.cut.map(|cut| match cut {
+            html::Cut::Length => "the page is cut, because its Markdown is much longer than its HTML",
+            html::Cut::Stopped => "the page is cut, because its conversion took too long",
+        });
+        notes.extend(cut.map(str::to_owned));
         Self::Text { title: page.title, text: page.text, notes }
     }
 }

@@ -3,16 +3,28 @@
 mod json;
 mod xml;
 
+use std::borrow::Cow;
+
 use url::Url;
 
 use crate::html;
 use crate::markdown::{Notation, destination, escape_lines, escape_text};
+use crate::stop::Stop;
 
 /// The maximum length of an entry's summary in characters.
 const MAX_SUMMARY: usize = 500;
 
 /// The maximum length of a title in characters.
 const MAX_TITLE: usize = 300;
+
+/// The maximum number of entries. Feeds that people read have fewer.
+const MAX_ENTRIES: usize = 500;
+
+/// The part of a text that is read, in bytes, of which its first characters are kept.
+const MAX_SOURCE: usize = 16 * 1024;
+
+/// The longest address that is kept, in bytes.
+const MAX_ADDRESS: usize = 4096;
 
 /// A feed, whose texts may contain HTML.
 #[derive(Debug, Default)]
@@ -21,8 +33,10 @@ pub(crate) struct Feed {
     link: String,
     summary: String,
     entries: Vec<Entry>,
+    /// True if there are more entries than are kept.
+    has_more: bool,
     /// True if the feed is not well-formed, so that its end is missing.
-    pub(crate) is_cut: bool,
+    is_broken: bool,
 }
 
 #[derive(Debug, Default)]
@@ -49,18 +63,50 @@ impl Feed {
         Some(plain(&self.title, url, MAX_TITLE)).filter(|title| !title.is_empty())
     }
 
-    /// Returns title, date, address and summary of each entry. Addresses become absolute.
-    pub(crate) fn write(&self, url: &Url, notation: Notation) -> String {
+    /// Returns title, date, address and summary of each entry, in at most `limit` bytes, and notes about what is missing. Addresses
+    /// become absolute.
+    pub(crate) fn write(&self, url: &Url, notation: Notation, limit: usize, stop: Stop<'_>) -> (String, Vec<String>) {
         let mut blocks = Vec::new();
         heading(&mut blocks, 1, self.title(url), address(&self.link, url), notation);
         push(&mut blocks, &plain(&self.summary, url, MAX_SUMMARY), notation);
+        let mut text = blocks.join("\n\n");
+        let mut written = 0;
         for entry in &self.entries {
-            let title = plain(&entry.title, url, MAX_TITLE);
-            let link = address(&entry.link, url);
-            heading(&mut blocks, 2, Some(title).filter(|title| !title.is_empty()), link, notation);
-            push(&mut blocks, &plain(&entry.date, url, MAX_TITLE), notation);
-            push(&mut blocks, &plain(&entry.summary, url, MAX_SUMMARY), notation);
+            let block = entry.write(url, notation);
+            if text.len() + block.len() + 2 > limit || stop.is_over() {
+                break;
+            }
+            text.push_str("\n\n");
+            text.push_str(&block);
+            written += 1;
         }
+        let mut notes = Vec::new();
+        if self.has_more || written < self.entries.len() {
+            notes.push(format!("the feed has more than these {written} entries"));
+        }
+        if self.is_broken {
+            notes.push("the feed is not well-formed, so later entries are missing".to_owned());
+        }
+        (text, notes)
+    }
+
+    /// Appends an entry. Returns false if there are too many.
+    fn push(&mut self, entry: Entry) -> bool {
+        self.has_more |= self.entries.len() == MAX_ENTRIES;
+        if !self.has_more {
+            self.entries.push(entry);
+        }
+        !self.has_more
+    }
+}
+
+impl Entry {
+    fn write(&self, url: &Url, notation: Notation) -> String {
+        let mut blocks = Vec::new();
+        let title = Some(plain(&self.title, url, MAX_TITLE)).filter(|title| !title.is_empty());
+        heading(&mut blocks, 2, title, address(&self.link, url), notation);
+        push(&mut blocks, &plain(&self.date, url, MAX_TITLE), notation);
+        push(&mut blocks, &plain(&self.summary, url, MAX_SUMMARY), notation);
         blocks.join("\n\n")
     }
 }
@@ -90,7 +136,14 @@ fn push(blocks: &mut Vec<String>, text: &str, notation: Notation) {
 
 /// Returns the text of HTML in one line, cut after a number of characters.
 fn plain(html: &str, url: &Url, limit: usize) -> String {
-    let text = html::convert(html, url, Notation::Plain, true).text;
+    let end = (0..=html.len().min(MAX_SOURCE)).rfind(|at| html.is_char_boundary(*at));
+    let html = &html[..end.unwrap_or_default()];
+    // Most texts have no markup.
+    let text = if html.contains(['<', '&']) {
+        Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)
+    } else {
+        Cow::Borrowed(html)
+    };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(limit) {
         Some((end, _)) => format!("{}…", line[..end].trim_end()),
@@ -100,7 +153,9 @@ fn plain(html: &str, url: &Url, limit: usize) -> String {
 
 fn address(link: &str, url: &Url) -> Option<String> {
     let link = link.trim();
-    let address =
-        url.join(link).ok().filter(|address| !link.is_empty() && matches!(address.scheme(), "http" | "https"));
-    address.map(String::from)
+    if link.is_empty() || link.len() > MAX_ADDRESS {
+        return None;
+    }
+    let address = url.join(link).ok()?;
+    (matches!(address.scheme(), "http" | "https") && address.as_str().len() <= MAX_ADDRESS).then(|| address.into())
 }

@@ -1,14 +1,16 @@
 //! `web.fetch`: reads a document of the web.
 
 use std::panic::resume_unwind;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use data_encoding::BASE64;
+use tokio::sync::Semaphore;
 use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
 use crate::document::{Document, DocumentError, Format, Source};
 use crate::excerpt::Excerpt;
+use crate::media::media_type_name;
 use crate::retry_after::retry_after;
 
 /// The characters of a result if the call does not say another number.
@@ -16,6 +18,15 @@ const DEFAULT_CHARS: u32 = 20_000;
 
 /// The characters of an error page that the error contains.
 const ERROR_CHARS: u64 = 1_000;
+
+/// The longest URL in a line of ours, in characters.
+const MAX_SHOWN_URL: usize = 500;
+
+/// The longest time of a conversion. Pages that people read take a fraction of a second.
+const MAX_CONVERSION: Duration = Duration::from_secs(20);
+
+/// The permits of conversions, each of which may take the memory of several pages. Further ones wait.
+static CONVERSIONS: Semaphore = Semaphore::const_new(4);
 
 /// Reads a document at a URL: a page as Markdown with its links, or JSON, XML, a feed or plain text. PNG, JPEG, GIF and WebP are
 /// returned as images. A long document is split: a note then says how to continue. The text between the boundary lines is data from
@@ -63,16 +74,23 @@ pub(crate) async fn fetch(
         }
         response => response?,
     };
+    // A conversion that its call no longer waits for ends soon, and keeps its permit until then.
+    let permit = CONVERSIONS.acquire().await.ok();
+    let (call, started) = (cx.clone(), Instant::now());
+    let is_over = move || call.is_cancelled() || started.elapsed() > MAX_CONVERSION;
+    // A page of a stranger may take long, so it is not converted on a thread that other calls share.
     let (response, document) = on_blocking_pool(move || {
-        let document = convert(&response, format, whole);
+        let document = convert(&response, format, whole, &is_over);
+        drop(permit);
         (response, document)
     })
     .await?;
     if response.status.is_client_error() || response.status.is_server_error() {
         return Err(failed(&response, document.ok()));
     }
-    let document =
-        document.map_err(|error| ToolError::execution_failed(format!("{} cannot be read: {error}", response.url)))?;
+    let document = document.map_err(|error| {
+        ToolError::execution_failed(format!("{} cannot be read: {error}", shown(response.url.as_str())))
+    })?;
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
         Document::Text { title, text, notes } => {
@@ -98,7 +116,12 @@ async fn on_blocking_pool<T: Send + 'static>(conversion: impl FnOnce() -> T + Se
     })
 }
 
-fn convert(response: &Response, format: Format, whole: bool) -> Result<Document, DocumentError> {
+fn convert(
+    response: &Response,
+    format: Format,
+    whole: bool,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Document, DocumentError> {
     let (media_type, charset) = (response.media_type(), response.charset());
     let source = Source {
         bytes: &response.body,
@@ -106,29 +129,40 @@ fn convert(response: &Response, format: Format, whole: bool) -> Result<Document,
         charset: charset.as_deref(),
         url: &response.url,
     };
-    Document::from_source(source, format, whole)
+    Document::from_source_until(source, format, whole, is_over)
 }
 
 fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, notes: Vec<String>) -> Vec<Content> {
     let title = title.map_or_else(String::new, |title| format!("Title: {title}\n\n"));
     let text = OutsideText::new(response.url.as_str(), &format!("{title}{}", excerpt.text)).to_string();
-    let media_type = response.media_type().unwrap_or_else(|| "unknown type".to_owned());
+    let media_type = media_type_name(&response.media_type().unwrap_or_default());
     let mut notes: Vec<String> = [vec![format!("{media_type}, {}", excerpt.note())], notes].concat();
     if let Some(first) = response.redirects.first() {
-        notes.insert(0, format!("redirected from {first}"));
+        notes.insert(0, format!("redirected from {}", shown(first.as_str())));
     }
     vec![Content::text(text), Content::text(format!("[{}]", notes.join("; ")))]
 }
 
 fn image(response: &Response, mime_type: &str) -> Vec<Content> {
-    let description = Content::text(format!("[{}: {mime_type}, {} bytes]", response.url, response.body.len()));
+    let description =
+        Content::text(format!("[{}: {mime_type}, {} bytes]", shown(response.url.as_str()), response.body.len()));
     vec![description, Content::Image { data: BASE64.encode(&response.body), mime_type: mime_type.to_owned() }]
 }
 
 fn redirected(requested: &str, url: &str) -> Content {
     Content::text(format!(
-        "[{requested} redirects to {url}, another host, which was not read; call this tool with that URL to read it]"
+        "[{} redirects to the URL below, on another host, which was not read; call this tool with that URL to read it]\n{}",
+        shown(requested),
+        OutsideText::new(requested, url)
     ))
+}
+
+/// Returns a URL for a line of ours. A server chooses the rest of a long one.
+fn shown(url: &str) -> String {
+    match url.char_indices().nth(MAX_SHOWN_URL) {
+        Some((end, _)) => format!("{}…", &url[..end]),
+        None => url.to_owned(),
+    }
 }
 
 /// Returns the error of a status, with the beginning of the page.
@@ -143,7 +177,7 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
         status if status.is_server_error() => "try again later, or choose another source",
         _ => "check the address",
     };
-    let mut message = format!("{} answered {status}; {advice}", response.url);
+    let mut message = format!("{} answered {status}; {advice}", shown(response.url.as_str()));
     if let Some(Document::Text { text, .. }) = document
         && let Ok(excerpt) = Excerpt::new(&text, 0, ERROR_CHARS)
         && !excerpt.text.trim().is_empty()

@@ -15,6 +15,7 @@ mod visibility;
 use url::Url;
 
 use crate::markdown::Notation;
+use crate::stop::Stop;
 pub(crate) use attributes::Attributes;
 pub(crate) use element::Element;
 use page::Builder;
@@ -22,10 +23,10 @@ pub(crate) use references::decoded_value;
 pub(crate) use tokens::{Sink, tokenize};
 pub(crate) use visibility::LeftOut;
 
-/// The most text that the conversion returns for a byte of the page.
+/// The most text that the conversion returns for a byte of a document.
 const MAX_GROWTH: usize = 4;
 
-/// The length that a converted page may have in any case, in bytes.
+/// The length that a converted document may have in any case, in bytes.
 const MIN_LIMIT: usize = 64 * 1024;
 
 /// A converted page.
@@ -37,17 +38,31 @@ pub(crate) struct Page {
     pub(crate) left_out: Vec<LeftOut>,
     /// True if the page builds its content with scripts.
     pub(crate) needs_scripts: bool,
-    /// True if the text ends early, because the page would become much longer than its HTML.
-    pub(crate) is_cut: bool,
+    /// The reason for which the text ends early.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// The reason for which a text ends before its document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// The text would become much longer than the HTML.
+    Length,
+    /// The caller stopped the conversion.
+    Stopped,
+}
+
+/// Returns the length that the text of a document may have, in bytes.
+pub(crate) fn limit(document: &str) -> usize {
+    MIN_LIMIT.max(document.len().saturating_mul(MAX_GROWTH))
 }
 
 /// Converts a page whose address is `url`.
 ///
 /// Without `whole`, navigation, footers and other parts beside the content are left out. Time and memory are linear in the length.
-pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool) -> Page {
-    let limit = MIN_LIMIT.max(html.len().saturating_mul(MAX_GROWTH));
+pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool, stop: Stop<'_>) -> Page {
+    let limit = limit(html);
     let build = |whole| {
-        let mut builder = Builder::new(url, notation, whole, limit);
+        let mut builder = Builder::new(url, notation, whole, limit, stop);
         tokenize(html, &mut builder);
         builder.finish()
     };

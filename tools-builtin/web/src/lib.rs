@@ -13,6 +13,7 @@ mod media;
 mod pdf;
 mod retry_after;
 pub mod search;
+mod stop;
 mod xml;
 
 use tools::{Catalog, RegisterError};

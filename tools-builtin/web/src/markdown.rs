@@ -8,6 +8,7 @@ mod escape;
 mod inline;
 mod link;
 mod mark;
+mod space;
 mod table;
 
 pub(crate) use address::destination;
@@ -16,6 +17,7 @@ pub(crate) use document::Document;
 pub(crate) use escape::{escape_lines, escape_text};
 pub(crate) use inline::{Breaks, Inline};
 pub(crate) use mark::Mark;
+pub(crate) use space::in_code;
 pub(crate) use table::Table;
 
 /// The notation of a converted document.

@@ -29,9 +29,11 @@ impl Media {
             }
             json if json == "application/json" || json.ends_with("+json") || json == "text/json" => Self::Json,
             xml if xml.ends_with("/xml") || xml.ends_with("+xml") => Self::Xml,
-            image if image.starts_with("image/") => image_type(bytes).map_or(Self::Binary(media_type), Self::Image),
+            image if image.starts_with("image/") => {
+                image_type(bytes).map_or(Self::Binary(media_type_name(image)), Self::Image)
+            }
             text if text.starts_with("text/") || is_text(text) => Self::Text,
-            _ => Self::Binary(media_type),
+            other => Self::Binary(media_type_name(other)),
         }
     }
 
@@ -49,12 +51,25 @@ impl Media {
         } else if !is_plain && ["<?xml", "<rss", "<feed"].iter().any(|start| begins(start)) {
             Self::Xml
         } else if !has_mark(bytes) && memchr(0, bytes).is_some() {
-            Self::Binary(if media_type.is_empty() { "unknown type".to_owned() } else { media_type.to_owned() })
+            Self::Binary(media_type_name(media_type))
         } else if media_type.is_empty() && (text.starts_with(b"{") || text.starts_with(b"[")) {
             Self::Json
         } else {
             Self::Text
         }
+    }
+}
+
+/// The longest media type in a line of ours, in bytes. The longest registered ones have about 75.
+const MAX_NAME: usize = 100;
+
+/// Returns a media type for a line of ours, which is not marked as text from outside: the characters of registered types, cut.
+pub(crate) fn media_type_name(media_type: &str) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "/+-._".contains(c);
+    match media_type.get(..MAX_NAME) {
+        _ if media_type.is_empty() || !media_type.chars().all(is_name) => "unknown type".to_owned(),
+        Some(start) if start.len() < media_type.len() => format!("{start}…"),
+        _ => media_type.to_owned(),
     }
 }
 
@@ -76,6 +91,20 @@ fn has_mark(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_media_type_has_no_words_of_its_own_in_a_line() {
+        for (media_type, expected) in [
+            ("application/vnd.ms-excel", "application/vnd.ms-excel".to_owned()),
+            ("image/svg+xml", "image/svg+xml".to_owned()),
+            ("", "unknown type".to_owned()),
+            ("text/a!b", "unknown type".to_owned()),
+            ("text/é", "unknown type".to_owned()),
+            (&format!("text/{}", "x".repeat(200)), format!("text/{}…", "x".repeat(95))),
+        ] {
+            assert_eq!(media_type_name(media_type), expected);
+        }
+    }
 
     #[test]
     fn the_type_counts_and_the_bytes_where_it_says_little() {

@@ -15,6 +15,9 @@ const LARGE: usize = 10_000_000;
 /// The limit of the peak memory, in KiB. A page of 10 MB is in memory as bytes and as text.
 const MOST: u64 = 160 * 1024;
 
+/// The beginning of a feed.
+const JSON_FEED: &str = r#"{"version":"https://jsonfeed.org/version/1","#;
+
 /// A function that makes a page.
 type Page = fn() -> String;
 
@@ -46,6 +49,9 @@ fn pages() -> Vec<(&'static str, Page)> {
         ("quotes", || times(SIZE, "<blockquote>x")),
         ("line breaks in quotes", || format!("{}{}", "<blockquote>".repeat(20), times(SIZE, "x<br>"))),
         ("lines of code in lists", || format!("{}<pre>{}x", "<ol start=99999999><li>".repeat(20), "\n".repeat(SIZE))),
+        ("empty lines of code in lists", || {
+            format!("{}<pre>x{}x", "<ol start=99999999><li>".repeat(12), "\n".repeat(4 * SIZE))
+        }),
         ("lists", || times(SIZE, "<ul><li>x")),
         ("items of deep lists", || format!("{}{}", "<ul>".repeat(250), times(SIZE, "<li>x"))),
         ("tables", || times(SIZE, "<table><tr><td>x")),
@@ -92,12 +98,17 @@ fn hostile_documents_end_in_little_memory() {
                 format!("<a {}/>", (0..SIZE / 12).map(|at| format!("a{at}=\"{at}\" ")).collect::<String>()),
             ),
             ("application/rss+xml", format!("<rss><channel>{}", times(SIZE, "<item><title>&lt;b&gt;"))),
+            ("application/rss+xml", format!("<rss><channel>{}", times(LARGE, "<item/>"))),
+            ("application/rss+xml", format!("<rss><item><description>{}", times(LARGE, "&lt;b&gt;"))),
+            ("application/feed+json", format!("{JSON_FEED}\"items\":[{}{{}}]}}", times(LARGE, "{},"))),
+            ("application/feed+json", format!("{JSON_FEED}\"items\":[{}{{}}]}}", times(SIZE, "{\"url\":\"x\"},"))),
             (
                 "application/atom+xml",
                 format!("<feed><link {}/>", (0..SIZE / 12).map(|at| format!("a{at}=\"{at}\" ")).collect::<String>()),
             ),
         ] {
-            convert(&text, media_type);
+            let length = convert(&text, media_type);
+            assert!(length <= 64 * 1024 + 4 * text.len(), "{media_type}: {length} bytes of {}", text.len());
             assert!(peak() < MOST, "{media_type}: {} KiB", peak());
         }
     });

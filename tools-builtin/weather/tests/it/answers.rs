@@ -109,6 +109,18 @@ async fn invisible_characters_of_names_are_written_out() {
 }
 
 #[tokio::test]
+async fn a_name_is_cut_and_there_are_no_more_days_than_wanted() {
+    let places = PLACES.replace("Switzerland", &"\u{200b}word ".repeat(1000));
+    let mut forecast = recorded(FORECAST);
+    for list in forecast["daily"].as_object_mut().unwrap().values_mut() {
+        *list = vec![list[0].clone(); 300].into();
+    }
+    let answer = TestService::start(places, forecast).await.weather(json!({"place": "Zurich", "days": 2})).await;
+    assert_eq!(answer["place"]["country"].as_str().unwrap().chars().count(), 81);
+    assert_eq!(answer["daily"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
 async fn both_hosts_have_to_be_granted() {
     let service = TestService::start(PLACES, FORECAST).await;
     for clauses in [&[][..], &["net:read:api.open-meteo.com"], &["net:read:geocoding-api.open-meteo.com"]] {

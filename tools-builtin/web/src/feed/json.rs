@@ -1,8 +1,11 @@
 //! JSON Feed.
 
-use serde::Deserialize;
+use std::fmt;
 
-use super::{Entry, Feed};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
+
+use super::{Entry, Feed, MAX_ENTRIES};
 
 /// The fields of a JSON Feed that a model reads.
 #[derive(Debug, Deserialize)]
@@ -15,7 +18,14 @@ struct JsonFeed {
     #[serde(default)]
     description: String,
     #[serde(default)]
+    items: Items,
+}
+
+/// The first items of a feed. Further ones are not kept while they are read.
+#[derive(Debug, Default)]
+struct Items {
     items: Vec<Item>,
+    has_more: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -40,7 +50,7 @@ pub(super) fn read(text: &str) -> Option<Feed> {
     if !feed.version.contains("://jsonfeed.org/version/") {
         return None;
     }
-    let entries = feed.items.into_iter().map(|item| Entry {
+    let entries = feed.items.items.into_iter().map(|item| Entry {
         title: item.title.unwrap_or_default(),
         link: item.url.unwrap_or_default(),
         date: item.date_published.unwrap_or_default(),
@@ -51,6 +61,35 @@ pub(super) fn read(text: &str) -> Option<Feed> {
         link: feed.home_page_url,
         summary: feed.description,
         entries: entries.collect(),
-        is_cut: false,
+        has_more: feed.items.has_more,
+        is_broken: false,
     })
+}
+
+impl<'de> Deserialize<'de> for Items {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ItemsVisitor;
+
+        impl<'de> Visitor<'de> for ItemsVisitor {
+            type Value = Items;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of items")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Items, A::Error> {
+                let mut items = Items::default();
+                while items.items.len() < MAX_ENTRIES {
+                    let Some(item) = list.next_element()? else { return Ok(items) };
+                    items.items.push(item);
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    items.has_more = true;
+                }
+                Ok(items)
+            }
+        }
+
+        deserializer.deserialize_seq(ItemsVisitor)
+    }
 }

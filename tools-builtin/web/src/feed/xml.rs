@@ -53,14 +53,18 @@ pub(super) fn read(text: &str) -> Option<Feed> {
                 }
                 reader.start(&start);
             }
-            Ok(Event::End(_)) => reader.end(),
+            Ok(Event::End(_)) => {
+                if !reader.end() {
+                    break;
+                }
+            }
             Ok(Event::Text(text)) => reader.push(&text),
             Ok(Event::CData(text)) => reader.push(&text),
             Ok(Event::GeneralRef(reference)) => reader.push(&resolved(&reference)),
             Ok(Event::Eof) => break,
             Ok(_) => {}
             Err(_) => {
-                reader.feed.is_cut = true;
+                reader.feed.is_broken = true;
                 break;
             }
         }
@@ -68,7 +72,9 @@ pub(super) fn read(text: &str) -> Option<Feed> {
     if reader.field_depth == 0 {
         return None;
     }
-    reader.feed.entries.extend(reader.entry.map(|(entry, _)| entry));
+    if let Some((entry, _)) = reader.entry {
+        reader.feed.push(entry);
+    }
     Some(reader.feed)
 }
 
@@ -104,15 +110,15 @@ impl FeedReader {
         }
     }
 
-    fn end(&mut self) {
+    /// Ends an element. Returns false if there are too many entries.
+    fn end(&mut self) -> bool {
         if let Some((field, _)) = self.field.take_if(|(_, depth)| *depth == self.depth) {
             let text = std::mem::take(&mut self.text);
             self.set(field, text);
         }
-        if let Some((entry, _)) = self.entry.take_if(|(_, depth)| *depth == self.depth) {
-            self.feed.entries.push(entry);
-        }
+        let ended = self.entry.take_if(|(_, depth)| *depth == self.depth);
         self.depth = self.depth.saturating_sub(1);
+        ended.is_none_or(|(entry, _)| self.feed.push(entry))
     }
 
     /// Sets a field of the entry or of the feed. The first of several texts counts, but a summary counts before the content.

@@ -22,6 +22,7 @@ impl Base {
         if !self.is_set
             && let Ok(url) = self.url.join(href)
             && matches!(url.scheme(), "http" | "https")
+            && url.as_str().len() <= MAX_ADDRESS
         {
             self.url = url;
             self.is_set = true;
@@ -57,6 +58,7 @@ mod tests {
         assert_eq!(base.link("../b").as_deref(), Some("https://a.org/b"));
         assert_eq!(base.link("#s").as_deref(), Some("https://a.org/x/y?z#s"));
         base.set("javascript:1");
+        base.set(&"é".repeat(MAX_ADDRESS / 4));
         base.set("//b.org/c/");
         base.set("https://c.org/");
         assert_eq!(base.link("d").as_deref(), Some("https://b.org/c/d"));

@@ -7,6 +7,7 @@ mod void;
 
 use url::Url;
 
+use super::Cut;
 use super::Page;
 use super::attributes::{Attribute, Attributes};
 use super::base::Base;
@@ -16,7 +17,8 @@ use super::open_elements::OpenElements;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
-use crate::markdown::{Document, Inline, Notation, Table};
+use crate::markdown::{Document, Inline, Notation, Table, in_code};
+use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
 const MAX_TITLE: usize = 300;
@@ -24,9 +26,12 @@ const MAX_TITLE: usize = 300;
 /// The least text that `<main>` must have to stand for the page, in bytes.
 const MIN_MAIN: usize = 200;
 
+/// The number of tokens after which the builder asks whether to stop.
+const TOKENS_PER_CHECK: u32 = 256;
+
 /// Writes a page while its tokens are read.
 #[derive(Debug)]
-pub(super) struct Builder {
+pub(super) struct Builder<'a> {
     open: OpenElements,
     document: Document,
     inline: Inline,
@@ -50,7 +55,10 @@ pub(super) struct Builder {
     notation: Notation,
     whole: bool,
     limit: usize,
-    is_cut: bool,
+    stop: Stop<'a>,
+    /// The number of tokens, of which every few hundredth asks whether to stop.
+    tokens: u32,
+    cut: Option<Cut>,
 }
 
 /// A code block that is being read.
@@ -68,8 +76,8 @@ struct Title {
     is_read: bool,
 }
 
-impl Builder {
-    pub(super) fn new(url: &Url, notation: Notation, whole: bool, limit: usize) -> Self {
+impl<'a> Builder<'a> {
+    pub(super) fn new(url: &Url, notation: Notation, whole: bool, limit: usize, stop: Stop<'a>) -> Self {
         Self {
             open: OpenElements::new(),
             document: Document::new(notation, limit),
@@ -89,7 +97,9 @@ impl Builder {
             notation,
             whole,
             limit,
-            is_cut: false,
+            stop,
+            tokens: 0,
+            cut: None,
         }
     }
 
@@ -99,7 +109,7 @@ impl Builder {
             self.pop();
         }
         self.flush();
-        let is_cut = self.is_cut || self.document.is_full();
+        let cut = self.cut.or(self.document.is_full().then_some(Cut::Length));
         let mut text = self.document.into_text();
         if !self.whole
             && let Some(main) = main_text(&text, &self.main)
@@ -111,15 +121,7 @@ impl Builder {
         self.left_out.dedup();
         let title = self.title.into_text();
         let needs_scripts = self.script.needs_scripts(&text);
-        Page { title, text, left_out: self.left_out, needs_scripts, is_cut }
-    }
-
-    /// Returns true if the page has become much longer than its HTML, and ends here.
-    fn is_over(&mut self) -> bool {
-        let table = self.table.as_ref().map_or(0, |(_, table)| table.size());
-        let pre = self.pre.as_ref().map_or(0, |pre| pre.text.len());
-        self.is_cut |= self.document.is_full() || self.document.len() + self.inline.len() + table + pre > self.limit;
-        self.is_cut
+        Page { title, text, left_out: self.left_out, needs_scripts, cut }
     }
 
     /// Reads an element of the head.
@@ -148,23 +150,16 @@ impl Builder {
     }
 }
 
-impl Sink for Builder {
+impl Sink for Builder<'_> {
     fn start(&mut self, element: Element, attributes: &Attributes) {
-        if !self.is_over() {
-            self.start_element(element, attributes);
-        }
+        self.start_element(element, attributes);
     }
 
     fn end(&mut self, element: Element) {
-        if !self.is_over() {
-            self.end_element(element);
-        }
+        self.end_element(element);
     }
 
     fn text(&mut self, text: &str) {
-        if self.is_over() {
-            return;
-        }
         if self.hidden > 0 {
             return self.hidden_text(text);
         }
@@ -181,13 +176,26 @@ impl Sink for Builder {
             return;
         }
         match &mut self.pre {
-            Some(pre) => pre.text.push_str(text),
+            Some(pre) => pre.text.extend(text.chars().map(in_code)),
             None => self.inline.push_text(text),
         }
     }
 
     fn is_foreign(&self) -> bool {
         self.open.has(Element::Svg) || self.open.has(Element::Math)
+    }
+
+    fn is_over(&mut self) -> bool {
+        let table = self.table.as_ref().map_or(0, |(_, table)| table.size());
+        let pre = self.pre.as_ref().map_or(0, |pre| pre.text.len());
+        if self.document.is_full() || self.document.len() + self.inline.len() + table + pre > self.limit {
+            self.cut = Some(Cut::Length);
+        }
+        self.tokens = self.tokens.wrapping_add(1);
+        if self.tokens.is_multiple_of(TOKENS_PER_CHECK) && self.stop.is_over() {
+            self.cut = Some(Cut::Stopped);
+        }
+        self.cut.is_some()
     }
 }
 

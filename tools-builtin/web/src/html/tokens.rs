@@ -22,12 +22,16 @@ pub(crate) trait Sink {
     fn text(&mut self, text: &str);
     /// Returns true inside of `svg` and `math`, where the tokens follow the rules of XML.
     fn is_foreign(&self) -> bool;
+    /// Returns true if the sink takes no more tokens.
+    fn is_over(&mut self) -> bool {
+        false
+    }
 }
 
-/// Passes all tokens of a document to a sink.
+/// Passes the tokens of a document to a sink, until its end or until the sink takes no more.
 pub(crate) fn tokenize(html: &str, sink: &mut impl Sink) {
     let mut tokenizer = Tokenizer { html, at: 0, attributes: Attributes::default() };
-    while tokenizer.at < html.len() {
+    while tokenizer.at < html.len() && !sink.is_over() {
         tokenizer.step(sink);
     }
 }

@@ -1,7 +1,7 @@
 //! [`CodeSpan`]: the code span that is being read.
 
 use super::code::code_span;
-use super::inline::is_space;
+use super::space::is_space;
 
 /// The code span that is being read, and the end of the one before it.
 #[derive(Debug, Default)]

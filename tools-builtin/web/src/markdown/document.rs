@@ -93,19 +93,22 @@ impl Document {
 
     /// Appends a block, which may have several lines.
     pub(crate) fn push_block(&mut self, block: &str) {
+        let rest = self.rest();
         for (index, line) in block.split('\n').enumerate() {
-            if self.is_full || self.out.len() + line.len() > self.limit {
+            let prefix = if line.is_empty() { rest.trim_end_matches(' ') } else { &rest };
+            if self.is_full || self.out.len() + prefix.len() + line.len() > self.limit {
                 self.is_full = true;
                 return;
             }
             if index == 0 {
                 self.write_gap();
+                self.write_prefix();
             } else {
                 self.out.push('\n');
+                self.out.push_str(prefix);
             }
-            self.write_prefix();
             self.out.push_str(line);
-            if line.is_empty() {
+            if index == 0 && line.is_empty() {
                 self.trim_line();
             }
         }
@@ -233,6 +236,15 @@ impl Document {
             self.trim_line();
             self.out.push('\n');
         }
+    }
+
+    /// Returns the beginning of a line after the first one of a block.
+    fn rest(&self) -> String {
+        let mut rest = String::new();
+        for container in &self.containers {
+            container.write_rest(&mut rest);
+        }
+        rest
     }
 
     fn write_prefix(&mut self) {

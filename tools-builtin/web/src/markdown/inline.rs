@@ -5,6 +5,7 @@ use super::code_span::CodeSpan;
 use super::escape::{Place, push_escaped};
 use super::link::Link;
 use super::mark::{Mark, OpenMark, Written};
+use super::space::is_space;
 
 /// The maximum number of marks around a text. Further ones are left out.
 const MAX_MARKS: usize = 32;
@@ -343,9 +344,4 @@ impl Inline {
         }
         self.space |= has_space;
     }
-}
-
-/// Returns true for the white space of HTML, which does not include the no-break space.
-pub(super) fn is_space(c: char) -> bool {
-    matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0C')
 }

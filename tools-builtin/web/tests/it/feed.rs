@@ -72,3 +72,24 @@ fn a_title_cannot_become_structure() {
         read("text/xml", "<rss><channel><title>a](x) # b</title><item><title>`c` *d*</title></item></channel></rss>");
     assert_eq!(outline(&text), "h1(a](x) # b) h2(`c` *d*)");
 }
+
+#[test]
+fn a_feed_of_too_many_entries_is_cut_and_says_so() {
+    let entries = |count: usize, entry: &str| vec![entry; count].concat();
+    let json = |count| {
+        format!(
+            r#"{{"version":"https://jsonfeed.org/version/1","items":[{}{{}}]}}"#,
+            entries(count, r#"{"title":"A"},"#)
+        )
+    };
+    let rss = |count| format!("<rss><channel>{}</channel></rss>", entries(count, "<item><title>A</title></item>"));
+    for (media_type, text, shown, is_cut) in [
+        ("application/feed+json", json(499), 499, false),
+        ("application/feed+json", json(500), 500, true),
+        ("application/rss+xml", rss(500), 500, false),
+        ("application/rss+xml", rss(501), 500, true),
+    ] {
+        let (_, text, notes) = read(media_type, &text);
+        assert_eq!((text.matches("## A").count(), notes.iter().any(|note| note.contains("500"))), (shown, is_cut));
+    }
+}

@@ -213,6 +213,25 @@ async fn a_redirect_to_a_host_that_a_rule_denies_is_the_denial() {
 }
 
 #[tokio::test]
+async fn a_long_address_is_cut_outside_of_the_boundary() {
+    let long = format!("/{}", "x".repeat(3000));
+    let location = long.clone();
+    let other = serve("text/plain", "secret").await;
+    let elsewhere = other.url(&long);
+    let server = TestServer::start(move |request| match request.path() {
+        "/" => TestServer::head("302 Found", &[("location", &location)]),
+        "/away" => TestServer::head("302 Found", &[("location", &elsewhere)]),
+        _ => TestServer::ok("application/zip", b"PK\0"),
+    })
+    .await;
+    let message = texts(&server, json!({})).await.unwrap_err().to_string();
+    assert!(message.contains("cannot be read") && message.len() < 1000, "{message}");
+    let result = host(&server).call("web.fetch", json!({"url": server.url("/away")})).await.unwrap().to_text();
+    let (line, text) = result.split_once('\n').unwrap();
+    assert!(line.len() < 1000 && text.contains(&other.url(&long)) && text.contains("<<< end"), "{result}");
+}
+
+#[tokio::test]
 async fn a_host_needs_a_grant() {
     let server = serve("text/plain", "text").await;
     let error = host(&server).with_grant(&[]).call("web.fetch", arguments(&server, json!({}))).await.unwrap_err();

@@ -10,3 +10,4 @@ mod pdf;
 mod property;
 mod search;
 mod shapes;
+mod stop;

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Tag, TagEnd, html};
+use tools::OutsideText;
 use tools_web::{Document, Format, Source};
 use url::Url;
 
@@ -22,7 +23,8 @@ fn soup() -> impl Strategy<Value = String> {
     ]);
     let text = prop::sample::select(vec![
         "word", " ", "\n", "*", "_", "`", "```", "~~", "[", "](", "!", "|", "#", "# x", "- y", "1. z", "<", "&",
-        "&amp;lt;", "\\", ">", "---", "===", "é", "€ ", "\u{a0}", "[a]: b", "&#10;",
+        "&amp;lt;", "\\", ">", "---", "===", "é", "€ ", "\u{a0}", "[a]: b", "&#10;", "&#13;", "#&nbsp;x", "1.&#8195;y",
+        "\u{3000}", "\u{202f}>",
     ]);
     let piece = prop_oneof![
         3 => (names.clone(), attributes).prop_map(|(name, attributes)| format!("<{name}{attributes}>")),
@@ -52,6 +54,8 @@ proptest! {
     fn any_soup_has_absolute_links_and_limited_length(html in soup()) {
         let markdown = markdown(&html);
         prop_assert!(markdown.len() <= 64 * 1024 + 4 * html.len());
+        // The boundary changes no character, so that it makes no structure.
+        prop_assert_eq!(&inside_boundary(&markdown), &markdown);
         for event in parser(&markdown) {
             if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = event {
                 let url = Url::parse(&dest_url);
@@ -61,9 +65,9 @@ proptest! {
     }
 
     #[test]
-    fn text_does_not_become_structure(text in r"[-a1-9#*_`~\[\]()<>&|!+=:.\\ xX\n]{0,60}") {
-        let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
-        let markdown = markdown(&format!("<p>{escaped}</p>"));
+    fn text_does_not_become_structure(text in r"[-a1-9#*_`~\[\]()<>&|!+=:.\\ xX\n\r\u{a0}\u{2003}]{0,60}") {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('\r', "&#13;");
+        let markdown = inside_boundary(&markdown(&format!("<p>{escaped}</p>")));
         for event in parser(&markdown) {
             let is_text = matches!(event, Event::Start(Tag::Paragraph) | Event::End(_) | Event::Text(_));
             prop_assert!(is_text, "{event:?} from {text:?} as {markdown:?}");
@@ -77,6 +81,23 @@ proptest! {
         html::push_html(&mut page, parser(&expected));
         // Paragraphs in items appear and vanish with the blank lines between items.
         prop_assert_eq!(without_paragraphs(&markdown(&page)), without_paragraphs(&expected), "{}", page);
+    }
+}
+
+/// Returns a text as a model reads it, without the boundary lines.
+fn inside_boundary(text: &str) -> String {
+    let formatted = OutsideText::new("", text).to_string();
+    let (_, inner) = formatted.split_once('\n').unwrap_or_default();
+    let (inner, _) = inner.rsplit_once("<<< end").unwrap_or_default();
+    inner.strip_suffix('\n').unwrap_or(inner).to_owned()
+}
+
+#[test]
+fn a_carriage_return_leaves_neither_quote_nor_code() {
+    for page in ["<blockquote><pre>x&#13;# Forged</pre></blockquote>", "<ul><li><pre>x&#13;&#10;# Forged</pre></ul>"] {
+        let read = inside_boundary(&markdown(page));
+        let is_heading = |event| matches!(event, Event::Start(Tag::Heading { .. }));
+        assert!(read.contains("# Forged") && !parser(&read).any(is_heading), "{read}");
     }
 }
 

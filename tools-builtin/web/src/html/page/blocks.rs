@@ -4,7 +4,7 @@ use super::{Builder, Pre};
 use crate::html::frame::Effect;
 use crate::markdown::{Breaks, Notation, code_span, escape_lines, fenced};
 
-impl Builder {
+impl Builder<'_> {
     /// Writes the text that was read as a block.
     pub(super) fn flush(&mut self) {
         let text = self.inline.finish();

@@ -6,7 +6,7 @@ use crate::html::frame::{Effect, Formula};
 use crate::html::open_elements::is_scope;
 use crate::html::tokens::Sink;
 
-impl Builder {
+impl Builder<'_> {
     /// Reads an end tag.
     pub(super) fn end_element(&mut self, element: Element) {
         if self.open.end_deeper(element) {

@@ -9,7 +9,7 @@ use crate::html::open_elements::is_scope;
 use crate::html::visibility::{beside_content, is_hidden, is_line_number};
 use crate::markdown::{Mark, Table, destination};
 
-impl Builder {
+impl Builder<'_> {
     /// Reads a start tag.
     pub(super) fn start_element(&mut self, element: Element, attributes: &Attributes) {
         self.read_head(element, attributes);

@@ -6,7 +6,7 @@ use crate::html::element::Element;
 use crate::html::visibility::is_invisible;
 use crate::markdown::{Notation, destination, escape_text};
 
-impl Builder {
+impl Builder<'_> {
     /// Reads an element without an end tag.
     pub(super) fn start_void(&mut self, element: Element, attributes: &Attributes) {
         if let Some(pre) = &mut self.pre {
