@@ -97,6 +97,7 @@ impl Settings {
     }
 
     /// Adds a rule that follows from another setting.
+    #[cfg(feature = "web")]
     pub(crate) fn with_rule(mut self, rule: Setting<Rule>) -> Self {
         self.values.policy.push(rule);
         self
