@@ -1,7 +1,5 @@
 //! Requests to Open-Meteo, and the meaning of its statuses.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tools::ToolContext;
@@ -57,14 +55,9 @@ fn check(response: &Response) -> Result<(), WeatherError> {
     }
     let reason = response.json::<Refusal>().ok().and_then(|refusal| visible(&refusal.reason));
     Err(match (status, reason) {
-        (StatusCode::TOO_MANY_REQUESTS, reason) => WeatherError::Busy { reason, retry_after: retry_after(response) },
+        (StatusCode::TOO_MANY_REQUESTS, reason) => WeatherError::Busy { reason, retry_after: response.retry_after() },
         (StatusCode::BAD_REQUEST, Some(reason)) => WeatherError::Refused { reason },
         (status, _) if status.is_server_error() => WeatherError::Down { status },
         (status, _) => WeatherError::Status { status },
     })
-}
-
-fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response.headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
-    Some(Duration::from_secs(seconds))
 }

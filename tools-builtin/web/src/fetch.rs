@@ -1,7 +1,7 @@
 //! `web.fetch`: reads a document of the web.
 
 use std::panic::resume_unwind;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use data_encoding::BASE64;
 use tokio::sync::Semaphore;
@@ -11,7 +11,6 @@ use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 use crate::document::{Document, DocumentError, Format, Source};
 use crate::excerpt::Excerpt;
 use crate::media::media_type_name;
-use crate::retry_after::retry_after;
 
 /// The characters of a result if the call does not say another number.
 const DEFAULT_CHARS: u32 = 20_000;
@@ -187,7 +186,7 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
     if status != StatusCode::TOO_MANY_REQUESTS && !status.is_server_error() {
         return ToolError::execution_failed(message);
     }
-    let wait = retry_after(response, SystemTime::now());
+    let wait = response.retry_after();
     wait.into_iter().fold(ToolError::transient(message), ToolError::with_retry_after)
 }
 

@@ -11,7 +11,6 @@ mod markdown;
 mod media;
 #[cfg(feature = "pdf")]
 mod pdf;
-mod retry_after;
 pub mod search;
 mod stop;
 mod xml;

@@ -1,5 +1,7 @@
 //! [`Response`]: a response to a tool.
 
+use std::time::{Duration, SystemTime};
+
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use mime::Mime;
@@ -33,6 +35,15 @@ impl Response {
     /// Returns the character set of the content type. Returns `None` if it names none.
     pub fn charset(&self) -> Option<String> {
         self.mime()?.get_param(mime::CHARSET).map(|charset| charset.as_str().to_owned())
+    }
+
+    /// Returns the wait that the header `Retry-After` asks for, in seconds or until a date. Returns `None` if there is no valid one.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let text = self.headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim();
+        let seconds = text.parse().map(Duration::from_secs).ok();
+        seconds.or_else(|| {
+            Some(httpdate::parse_http_date(text).ok()?.duration_since(SystemTime::now()).unwrap_or_default())
+        })
     }
 
     /// Parses the body as JSON.

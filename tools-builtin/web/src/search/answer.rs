@@ -1,13 +1,10 @@
 //! Reads the answers of search services.
 
-use std::time::SystemTime;
-
 use serde_json::Value;
 use tools::visible_line;
 use tools_http::Response;
 
 use super::{SearchBackend, SearchError, SearchFault};
-use crate::retry_after::retry_after;
 
 const MAX_MESSAGE: usize = 300;
 
@@ -46,7 +43,7 @@ pub(super) fn check_status(backend: &SearchBackend, response: &Response) -> Resu
     }
     let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let fault = (backend.fault)(status, &body).unwrap_or_else(|| SearchFault::from_status(status));
-    let retry_after = retry_after(response, SystemTime::now());
+    let retry_after = response.retry_after();
     Err(SearchError::Status { host: host(response), status, fault, message: message(&body), retry_after })
 }
 
