@@ -1,5 +1,6 @@
 //! [`Clause`]: one entry of a grant.
 
+mod extent;
 mod pattern;
 
 use std::cmp::Ordering;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::extent::Extent;
 use self::pattern::Pattern;
 use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 

@@ -34,7 +34,7 @@ pub use access::{Access, UnknownAccess};
 pub use annotations::Annotations;
 pub use approval_default::ApprovalDefault;
 pub use call::ToolCall;
-pub use clause::{Clause, InvalidClause};
+pub use clause::{Clause, Extent, InvalidClause};
 pub use content::{Content, ResourceContents};
 pub use digest::{Digest, InvalidDigest};
 pub use effects::{Declared, Effects, EffectsError};

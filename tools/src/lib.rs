@@ -50,6 +50,7 @@ mod text_ends;
 mod thread_number;
 mod timer;
 mod tool_error;
+mod trees;
 mod visible_line;
 
 #[doc(hidden)]
@@ -115,4 +116,5 @@ pub use subscription::Subscription;
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
+pub use trees::{TreePath, Trees};
 pub use visible_line::visible_line;

@@ -1,19 +1,28 @@
 //! Admit: waits for concurrency limits, rate limits and conflicting calls, and takes a permit.
 
-use protocol::Target;
+use protocol::{Access, Target};
 
 use super::clock::before_deadline;
 use crate::admission::{Key, Permit, Refused, Request};
 use crate::context::{CallScope, QueueNumber};
-use crate::{Entry, ToolContext, ToolErrorKind};
+use crate::{Entry, ToolContext, ToolErrorKind, Trees};
 
-/// Returns the keys of the call's targets, by which conflicts with other calls are found. A call that delegates has none: the calls of its
-/// delegate have keys of their own.
+/// The scheme of programs, which touch more than their own target.
+const PROGRAM: &str = "exec";
+
+/// Returns the keys of the call's targets, by which conflicts with other calls are found. A program also has those of the paths that it
+/// may write. A call that delegates has none: the calls of its delegate have keys of their own.
 pub(super) fn keys(entry: &Entry, caller: &ToolContext, targets: &[Target]) -> Vec<Key> {
     if targets.is_empty() || entry.tool().limits.delegates {
         return Vec::new();
     }
-    targets.iter().map(|target| Key::new(target, caller.domain(target.scheme()))).collect()
+    let key = |target: &Target| Key::new(target, caller.domain(target.scheme()));
+    let mut keys: Vec<Key> = targets.iter().map(key).collect();
+    if targets.iter().any(|target| target.scheme() == PROGRAM) {
+        let written = Trees::from_grant(caller.grant(), Access::Write);
+        keys.extend(written.targets(Access::Write).map(|target| key(&target)));
+    }
+    keys
 }
 
 /// Admits a call without targets and without limits of its tool. Returns `None` for any other call, or if this call would have to
