@@ -76,7 +76,10 @@ impl TargetError {
     /// Returns the JSON pointer (RFC 6901) of the invalid argument. Returns `""` if the error concerns the arguments as a whole.
     pub fn pointer(&self) -> String {
         match self {
-            Self::NotScalar { field, .. } | Self::NotText { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
+            Self::NotScalar { field, .. }
+            | Self::NotText { field, .. }
+            | Self::EmptyList { field }
+            | Self::Argument { field, .. } => {
                 format!("/{}", field.replace('~', "~0").replace('/', "~1"))
             }
             _ => String::new(),

@@ -76,7 +76,9 @@ pub enum InvalidTemplate {
         template: String,
     },
     /// The normaliser does not exist.
-    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path`, `host`, `word` or `words`, or remove it")]
+    #[error(
+        "{template:?} is not a template: unknown normaliser {normaliser:?}; write `path`, `host`, `word` or `words`, or remove it"
+    )]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,

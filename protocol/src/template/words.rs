@@ -13,23 +13,25 @@ pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
     };
     if scheme != Target::COMMAND_SCHEME {
         let has_words = pieces.iter().any(|piece| of_words(piece) == Some(true));
-        return has_words.then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it");
+        return has_words
+            .then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it");
     }
     if pieces.iter().any(|piece| of_words(piece) == Some(false)) {
         return Some("a field of scheme `exec` is one word or several; write `{field|word}` or `{field|words}`");
     }
     // Literal text has no NUL. A field is a whole word, so that no text is glued to its quotes.
-    let probe: String =
-        pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "\0" }).collect();
+    let probe: String = pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "\0" }).collect();
     let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
-    (!probe.split(' ').all(is_word))
-        .then_some("its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between")
+    (!probe.split(' ').all(is_word)).then_some(
+        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between",
+    )
 }
 
 /// Returns the quoted words of an argument as one text, empty for an empty list.
 pub(super) fn quoted(field: &str, normaliser: Normaliser, argument: Node<'_>) -> Result<String, TargetError> {
     let expected = if normaliser == Normaliser::Words { "a list of texts" } else { "a text" };
-    let not_text = |found: Node<'_>| TargetError::NotText { field: field.to_owned(), found: described(found), expected };
+    let not_text =
+        |found: Node<'_>| TargetError::NotText { field: field.to_owned(), found: described(found), expected };
     let word = |value: Node<'_>| match value.kind() {
         Kind::String(text) => {
             normaliser.apply(text).map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })

@@ -6,9 +6,9 @@ use crate::is_invisible;
 pub(super) const NUL: &str = "a word has a NUL, which no argument of a program can have; leave it out";
 pub(super) const DIGEST: &str = "words follow a digest; write the digest last";
 const UNCLOSED: &str = "a quote is not closed; close it, or put a `\\` before it";
-const OPERATOR: &str =
-    "it has an operator of the shell, one of `; & | < > ( )`, outside quotes; write one command, or quote the character";
-const SUBSTITUTION: &str = "it has a substitution other than `$x` or `${x}`; write a plain variable, or quote it with `'`";
+const OPERATOR: &str = "it has an operator of the shell, one of `; & | < > ( )`, outside quotes; write one command, or quote the character";
+const SUBSTITUTION: &str =
+    "it has a substitution other than `$x` or `${x}`; write a plain variable, or quote it with `'`";
 const GLOB: &str = "it has a `*`, `?`, `[` or `{` that is not quoted; quote it with `'`";
 const STARS: &str = "`**` is only part of a word; write `*`, or `**` as a word of its own";
 const TILDE: &str = "a `~` outside quotes is a home folder; write the folder, or quote it with `'`";
@@ -45,8 +45,7 @@ pub(super) fn lex(text: &str, wildcards: bool) -> Result<Vec<Lexed>, &'static st
 
 /// Returns the variable after a `$`: `x`, `{x}`, or a special parameter such as `?`. Returns `None` if there is no plain variable.
 pub(super) fn variable(rest: &str) -> Option<&str> {
-    let name_length =
-        |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let name_length = |text: &str| text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let length = match rest.as_bytes().first()? {
         b'*' | b'@' | b'#' | b'?' | b'-' | b'$' | b'!' => 1,
         b'{' => {

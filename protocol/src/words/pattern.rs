@@ -48,10 +48,13 @@ impl WordsPattern {
             return Ok((canonical, Self::Nothing));
         }
         if canonical.len() > MAX_LENGTH {
-            return Err(format!("a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"));
+            return Err(format!(
+                "a pattern with wildcards has at most {MAX_LENGTH} bytes; write several shorter clauses"
+            ));
         }
         let regex: String = words.iter().map(regex).collect();
-        let regex = Regex::new(&format!(r"\A{regex}\z")).map_err(|error| format!("{error}; write several simpler clauses"))?;
+        let regex =
+            Regex::new(&format!(r"\A{regex}\z")).map_err(|error| format!("{error}; write several simpler clauses"))?;
         Ok((canonical, Self::Glob(regex)))
     }
 

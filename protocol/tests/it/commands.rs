@@ -57,7 +57,8 @@ fn words_are_for_commands_and_commands_are_of_words() {
     for template in [
         "exec:{a}", "exec:{a|path}", "exec:{a|host}", "exec:x{a|word}", "exec:{a|word}{b|words}", "exec:{a|words}x",
         "exec:'{a|word}'", "exec:git  {a|words}", "exec: git", "exec:git ", "exec:git 'a'", "exec:git *", "exec:~",
-        "exec:git {{a}}", "exec:a;b", "exec:$x {a|words}", "exec:git\t{a|words}", "fs:{a|word}", "net:{a|words}", "world:{a|word}",
+        "exec:git {{a}}", "exec:a;b", "exec:$x {a|words}", "exec:git\t{a|words}", "fs:{a|word}", "net:{a|words}",
+        "world:{a|word}",
     ] {
         assert!(template.parse::<Template>().is_err(), "{template}");
     }

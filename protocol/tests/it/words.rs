@@ -61,7 +61,10 @@ fn read_by(shell: &str, texts: &[String]) -> Option<Vec<Vec<String>>> {
 }
 
 fn texts(words: &Words) -> Vec<String> {
-    words.iter().map(|word| if let Word::Known(text) = word { text.clone() } else { format!("unknown {word}") }).collect()
+    words
+        .iter()
+        .map(|word| if let Word::Known(text) = word { text.clone() } else { format!("unknown {word}") })
+        .collect()
 }
 
 proptest! {
@@ -101,8 +104,8 @@ proptest! {
     fn a_list_reads_back_from_its_text_without_invisible_characters(words in words(word())) {
         let text = words.to_string();
         prop_assert!(!text.contains(is_invisible), "{text:?}");
-        prop_assert_eq!(text.parse::<Words>().as_ref(), Ok(&words), "{}", &text);
-        prop_assert_eq!(target(&words).value(), &text);
+        prop_assert_eq!(text.parse::<Words>(), Ok(words.clone()), "{}", &text);
+        prop_assert_eq!(target(&words).value().to_owned(), text);
         prop_assert_eq!(serde_json::from_value::<Words>(serde_json::to_value(&words).unwrap()).unwrap(), words);
     }
 
@@ -123,7 +126,8 @@ proptest! {
         prop_assert!(one == other || !clause.matches(&target(&other)));
         prop_assert_eq!(clause.to_string().parse::<Clause>().unwrap().matches(&target(&one)), one.is_known());
         for more in ["x", "''", "$x"] {
-            prop_assert!(!clause.matches(&target(&format!("{one} {more}").parse().unwrap())));
+            let longer = target(&format!("{one} {more}").parse().unwrap());
+            prop_assert!(!clause.matches(&longer));
         }
     }
 }
@@ -173,7 +177,8 @@ fn reference(pattern: &[PatternWord], words: &[Word]) -> bool {
 }
 
 fn value() -> impl Strategy<Value = Words> {
-    let text = vec(select(vec!['a', 'b', '/', ' ', '*', '\n']), 0..4).prop_map(|text| text.into_iter().collect::<String>());
+    let text =
+        vec(select(vec!['a', 'b', '/', ' ', '*', '\n']), 0..4).prop_map(|text| text.into_iter().collect::<String>());
     words(prop_oneof![
         8 => text.prop_map(Word::Known),
         1 => select(vec!["$x", "a$x"]).prop_map(|text| Word::Unknown(text.to_owned())),
@@ -254,14 +259,16 @@ fn a_clause_for_any_scheme_covers_a_command_only_if_it_covers_everything() {
 #[test]
 fn a_text_that_is_no_list_of_literal_words_is_refused() {
     for text in [
-        "", " ", "'a", "\"a", "a\\", "$'a", "$'\\q'", "$'\\x'", "$'\\xff'", "$'\\400'", "$'\\ud800'", "$'\\0'", "a;b", "a&",
-        "a|b", "a<b", "a>b", "a(b", "a)", "`a`", "\"`a`\"", "$(a)", "\"$(a)\"", "\"${x:-a}\"", "\"$[1]\"", "a*", "a?", "[a]",
-        "{a,b}", "~", "~/a", "a=~/b", "a:~", "#a", "a #b", "a\nb", "a\\\nb", "a\rb", "a\u{a0}b", "a\u{202e}", "a\0", "'a\0'",
-        "'' a", "#sha256:00",
+        "", " ", "'a", "\"a", "a\\", "$'a", "$'\\q'", "$'\\x'", "$'\\xff'", "$'\\400'", "$'\\ud800'", "$'\\0'", "a;b",
+        "a&", "a|b", "a<b", "a>b", "a(b", "a)", "`a`", "\"`a`\"", "$(a)", "\"$(a)\"", "\"${x:-a}\"", "\"$[1]\"", "a*",
+        "a?", "[a]", "{a,b}", "~", "~/a", "a=~/b", "a:~", "#a", "a #b", "a\nb", "a\\\nb", "a\rb", "a\u{a0}b",
+        "a\u{202e}", "a\0", "'a\0'", "'' a", "#sha256:00",
     ] {
         assert!(Target::new(Access::Write, "exec", text).is_err(), "{text:?}");
     }
-    for pattern in ["a**", "**a", "a ***", "''**", "a ?", "[a] *", "{a,b} **", "~ *", "a; *", "", "'' *'", "$(a) *", "'' **"] {
+    for pattern in
+        ["a**", "**a", "a ***", "''**", "a ?", "[a] *", "{a,b} **", "~ *", "a; *", "", "'' *'", "$(a) *", "'' **"]
+    {
         assert!(format!("exec:write:{pattern}").parse::<Clause>().is_err(), "{pattern:?}");
     }
     assert!(Words::from_known(["a", "\0"]).is_err());
@@ -278,14 +285,13 @@ fn a_text_becomes_canonical() {
         ("HEAD~1 a#b a!", "'HEAD~1' 'a#b' 'a!'"),
         ("a '\n\u{1b}\u{202e}\u{e0041}\\'", r"a $'\n\x1b\u202e\U000e0041\\'"),
         (r"$'\303\251' $'\u00e9'", "'é' 'é'"),
-        (r#"a "$x" $x "$@" "$*" $? ${x}y "a`, no"#, ""),
-        (r#"a "$x"'y z' b$x "$@" "${x}" ${x}"#, r#"a "$xy z" b$x $@ "${x}" ${x}"#),
+        (r#"a "$x"'y z' b$x "$@" "$*" $? "${x}" ${x}"#, r#"a "$xy z" b$x $@ "$*" $? "${x}" ${x}"#),
         ("a \"\\\n\" \"\\a\"", r"a '' '\a'"),
     ] {
         let read = text.parse::<Words>().map_or(String::new(), |words| words.to_string());
         assert_eq!(read, canonical, "{text:?}");
     }
-    assert_eq!(clause("  git   *'*'a ** **").pattern(), "git *'*'a **");
+    assert_eq!(clause("  git   *'*'a ** **").pattern(), "git *'*a' **");
     assert_eq!(clause("\"git\"  log").pattern(), "git log");
 }
 
@@ -299,7 +305,9 @@ fn a_long_list_keeps_its_first_words_before_a_digest() {
     assert_eq!(one.to_string().parse().as_ref(), Ok(&one));
     let last = one.value().parse::<Words>().unwrap().iter().last().cloned();
     assert!(matches!(last, Some(Word::Digest(_))), "{last:?}");
-    for (pattern, covered) in [("**", true), ("echo **", true), ("echo a **", true), ("echo * *", false), ("echo b **", false)] {
+    for (pattern, covered) in
+        [("**", true), ("echo **", true), ("echo a **", true), ("echo * *", false), ("echo b **", false)]
+    {
         assert_eq!(clause(pattern).matches(&one), covered, "{pattern}");
     }
     assert!(one.to_clause().matches(&one) && !one.to_clause().matches(&other));

@@ -43,7 +43,9 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         };
         let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
-            return invalid(&format!("unknown normaliser {other:?}; write `path`, `host`, `word` or `words`, or remove it"));
+            return invalid(&format!(
+                "unknown normaliser {other:?}; write `path`, `host`, `word` or `words`, or remove it"
+            ));
         }
         if name.trim().is_empty() {
             return invalid("a field has no name; write the name of an argument in its braces");
@@ -85,16 +87,16 @@ fn invalid_normaliser(scheme: &str, normaliser: Option<&str>) -> Option<&'static
     match scheme {
         "exec" => (!is_word)
             .then_some("a field of scheme `exec` is one word or several; write `{field|word}` or `{field|words}`"),
-        _ => is_word
-            .then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it"),
+        _ => is_word.then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it"),
     }
 }
 
 fn invalid_words(words: &str) -> Option<&'static str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
-    (!words.split(' ').all(is_word))
-        .then_some("its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between")
+    (!words.split(' ').all(is_word)).then_some(
+        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between",
+    )
 }
 
 fn invalid_path(path: &str) -> Option<&'static str> {
