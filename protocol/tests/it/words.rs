@@ -234,6 +234,8 @@ fn a_command_is_not_covered_by_a_similar_one() {
         ("rm '*'", r"rm \*", true),
         ("cp \"$x\"", "cp \"$x\"", false),
         ("cp $x", "cp $x", false),
+        ("c* $x", "cp", false),
+        ("c* $x", "cp $x", false),
         ("cp *", "cp \"out-$x\"", true),
         ("cp out-*", "cp \"out-$x\"", false),
         ("cp *", "cp $x", false),
