@@ -73,8 +73,8 @@ pub enum InvalidTarget {
     /// The text is not a list of words.
     #[error("{value:?} is not a list of words: {reason}")]
     Words {
-        /// The text, cut after 80 characters.
-        value: String,
+        /// The text, cut after 80 characters. A box keeps the errors small.
+        value: Box<str>,
         /// The fault and its repair.
         reason: &'static str,
     },
@@ -86,7 +86,7 @@ impl InvalidTarget {
 
     /// Creates the error for a text that is not a list of words.
     pub(crate) fn words(value: &str, reason: &'static str) -> Self {
-        Self::Words { value: Self::excerpt(value), reason }
+        Self::Words { value: Self::excerpt(value).into(), reason }
     }
 
     /// Returns the first 80 characters of a value, for errors.

@@ -27,8 +27,8 @@ use crate::{Digest, InvalidTarget, is_invisible};
 /// | any number of words that are not known | `$x` |
 /// | digest of a long list, last | `#sha256:…` |
 ///
-/// Reading a text takes every quoting of a POSIX shell, and `$'…'`. It expands nothing: operators, command substitutions, and
-/// `*`, `?`, `[`, `{` and a leading `~` or `#` outside quotes are errors.
+/// Reading a text takes every quoting of a POSIX shell, and `$'…'`. It expands nothing: a `$` makes its word unknown, even if a shell
+/// would keep it. Operators, command substitutions, and `*`, `?`, `[`, `{` and a leading `~` or `#` outside quotes are errors.
 ///
 /// ```
 /// use protocol::{Word, Words};
@@ -129,7 +129,7 @@ impl Words {
             (kept, end) = (kept + 1, next);
         }
         text.truncate(end);
-        // Unknown words stay unknown: a clause for the digest would cover another command with the same text.
+        // Unknown words stay unknown: a clause for their digest would cover other commands with the same text.
         let rest = if self.words[kept..].iter().all(Word::is_known) {
             Word::Digest(digest)
         } else {

@@ -137,7 +137,8 @@ fn regex(lexed: &Lexed) -> String {
         ["", ""] => r"(?-u:[^\x00\xfe]*\x00)".to_owned(),
         ref parts => {
             let parts: Vec<_> = parts.iter().map(|part| regex::escape(part)).collect();
-            parts.join(r"(?-u:[^\x00\xfe\xff]*)") + r"(?-u:\x00)"
+            // A word that is not known has no byte of a literal part.
+            parts.join(r"(?-u:[^\x00]*)") + r"(?-u:\x00)"
         }
     }
 }
