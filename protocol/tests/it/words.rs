@@ -234,6 +234,7 @@ fn a_command_is_not_covered_by_a_similar_one() {
         ("rm '*'", r"rm \*", true),
         ("cp \"$x\"", "cp \"$x\"", false),
         ("cp $x", "cp $x", false),
+        ("cp $x **", "cp $x y", false),
         ("c* $x", "cp", false),
         ("c* $x", "cp $x", false),
         ("cp *", "cp \"out-$x\"", true),
