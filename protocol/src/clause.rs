@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::extent::Extent;
 use self::pattern::Pattern;
+use crate::words::WordsPattern;
 use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 
 /// One entry of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
@@ -34,6 +35,16 @@ use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 /// A target of scheme `net` is a host, with its port if that is not the URL scheme's own. `net:read:localhost` does not cover
 /// `localhost:8080`; `net:read:localhost:8080` and `net:read:localhost:*` do. The brackets of an IPv6 address are escaped:
 /// `net:read:\[::1\]:8080`.
+///
+/// A pattern of scheme `exec` is a list of [words](crate::Words), quoted as in a target and kept in its canonical text:
+///
+/// - `*` outside quotes matches any text within one word, which may contain `/`. `**` is always a word of its own and matches zero
+///   or more words. No other wildcards exist.
+/// - Without wildcards, the pattern covers the exact list: `npm test` covers neither `npm test x` nor `npm testify`.
+/// - A word that is partly unknown, such as `"out-$x"`, is matched only by a word `*` and by `**`. Any number of unknown words, such
+///   as `$x`, and the words behind a digest are matched only by `**`. An unknown word in a pattern matches nothing.
+///
+/// A clause for any scheme covers a target of scheme `exec` only if its pattern is `**`.
 ///
 /// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text. Their [`Origins`] have no
 /// influence.
@@ -122,7 +133,7 @@ impl Clause {
         let Compiled { scheme, access, pattern, .. } = &*self.compiled;
         scheme.as_deref().is_none_or(|scheme| scheme == target.scheme())
             && access.is_none_or(|access| access == target.access())
-            && pattern.matches(target.value())
+            && pattern.matches(target)
     }
 
     /// Returns the clause as text, normalised.
@@ -152,13 +163,11 @@ impl Clause {
 
     /// Creates the clause that covers only this target.
     pub(crate) fn for_target(target: &Target) -> Self {
-        let pattern = pattern::escape(target.value());
-        Self::assemble(
-            Some(target.scheme()),
-            Some(target.access()),
-            &pattern,
-            Pattern::Literal(target.value().to_owned()),
-        )
+        let (value, scheme, access) = (target.value(), Some(target.scheme()), Some(target.access()));
+        if target.scheme() == Target::COMMAND_SCHEME {
+            return Self::assemble(scheme, access, value, Pattern::Words(WordsPattern::for_value(value)));
+        }
+        Self::assemble(scheme, access, &pattern::escape(value), Pattern::Literal(value.to_owned()))
     }
 
     /// Creates the clause that covers `base` and its subtree, or the whole scheme if `base` is empty.
@@ -180,6 +189,8 @@ impl Clause {
 
 impl Target {
     /// Returns the clause that covers only this target. Wildcards in its value are escaped.
+    ///
+    /// If the target is a list with unknown [words](crate::Words), the clause covers nothing: another command can have the same text.
     pub fn to_clause(&self) -> Clause {
         Clause::for_target(self)
     }
@@ -210,6 +221,10 @@ impl FromStr for Clause {
         };
         InvalidTarget::check_control(pattern).map_err(target)?;
         let invalid = |reason| InvalidClause::Pattern { text: shown(), reason };
+        if scheme == Some(Target::COMMAND_SCHEME) {
+            let (pattern, compiled) = WordsPattern::compile(pattern).map_err(invalid)?;
+            return Ok(Self::assemble(scheme, access, &pattern, Pattern::Words(compiled)));
+        }
         if scheme == Some("fs") {
             let pattern = pattern::normalise(pattern).map_err(target)?;
             let compiled = Pattern::compile(&pattern).map_err(invalid)?;

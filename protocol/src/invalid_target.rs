@@ -70,11 +70,24 @@ pub enum InvalidTarget {
         /// The fault and its repair.
         reason: &'static str,
     },
+    /// The text is not a list of words.
+    #[error("{value:?} is not a list of words: {reason}")]
+    Words {
+        /// The text, cut after 80 characters. A box keeps the errors small.
+        value: Box<str>,
+        /// The fault and its repair.
+        reason: &'static str,
+    },
 }
 
 impl InvalidTarget {
     /// The maximum length of the value of a target, in bytes.
     pub(crate) const MAX_LENGTH: usize = 8192;
+
+    /// Creates the error for a text that is not a list of words.
+    pub(crate) fn words(value: &str, reason: &'static str) -> Self {
+        Self::Words { value: Self::excerpt(value).into(), reason }
+    }
 
     /// Returns the first 80 characters of a value, for errors.
     pub(crate) fn excerpt(value: &str) -> String {

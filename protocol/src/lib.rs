@@ -29,6 +29,7 @@ mod text_form;
 mod tool;
 mod tool_names;
 pub mod wire;
+mod words;
 
 pub use access::{Access, UnknownAccess};
 pub use annotations::Annotations;
@@ -56,3 +57,4 @@ pub use target_error::TargetError;
 pub use template::{InvalidTemplate, Template};
 pub use tool::Tool;
 pub use tool_names::ToolNames;
+pub use words::{Word, Words};

@@ -6,13 +6,15 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::dot_segment::has_dot_segment;
-use crate::{Access, InvalidTarget, ToolName, normalise};
+use crate::{Access, InvalidTarget, ToolName, Words, normalise};
 
 /// A resource that a call accesses, with the access: `fs:read:src/main.rs`.
 ///
 /// The scheme names the kind of resource: 1 to 32 of `[a-z0-9+.-]`, a letter first. The rules for the value depend on it:
 ///
 /// - `fs`: a path below the workspace root, kept [normalised](crate::Normaliser::Path). Escapes such as `%2e` are literal text.
+/// - `exec`: a command, as a list of [words](Words) in its canonical text: `exec:write:cargo test --workspace`. In a text over
+///   [`MAX_LENGTH`](Self::MAX_LENGTH), a digest of the whole takes the place of the last words: `exec:write:echo #sha256:…`.
 /// - `world`: a tool name, for tools with unbounded effects.
 /// - Other schemes: text kept as it is. Segments that URL parsers resolve to `.` or `..`, such as `%2e%2e` and `..;x=y`, are
 ///   rejected.
@@ -36,11 +38,14 @@ pub struct Target {
 }
 
 impl Target {
-    /// The maximum length of a value, in bytes.
+    /// The maximum length of a value, in bytes. A longer list of words is cut.
     pub const MAX_LENGTH: usize = InvalidTarget::MAX_LENGTH;
 
     /// The scheme for tools with undeclared or unbounded effects.
     pub(crate) const UNBOUNDED_SCHEME: &str = "world";
+
+    /// The scheme for commands.
+    pub(crate) const COMMAND_SCHEME: &str = "exec";
 
     /// Creates a target and normalises its value.
     ///
@@ -49,6 +54,9 @@ impl Target {
     pub fn new(access: Access, scheme: &str, value: impl Into<String>) -> Result<Self, InvalidTarget> {
         InvalidTarget::check_scheme(scheme)?;
         let value = value.into();
+        if scheme == Self::COMMAND_SCHEME {
+            return Ok(Self { scheme: scheme.to_owned(), access, value: value.parse::<Words>()?.to_value() });
+        }
         if value.is_empty() {
             return Err(InvalidTarget::Empty);
         }

@@ -1,6 +1,7 @@
 //! [`Template`]: the declaration of a tool's targets.
 
 mod piece;
+mod words;
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,6 +18,9 @@ use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, cano
 /// - A field is the name of a top-level argument. A list argument makes one target for each of its elements.
 /// - In scheme `fs`, the value is always [normalised](Normaliser::Path), and a field must not be an absolute path, even after
 ///   text.
+/// - In scheme `exec`, the value is a list of words, separated by one space. A literal word has no character that a shell would have
+///   quoted. A field is `{argument|word}`, a text that becomes one word, or `{argument|words}`, a list of texts that becomes that
+///   many words of one target: `exec:{program|word} {args|words}`.
 /// - `{{` and `}}` are literal braces.
 ///
 /// Clauses match the whole value. Between two fields, write a character that the first cannot contain.
@@ -72,12 +76,22 @@ pub enum InvalidTemplate {
         template: String,
     },
     /// The normaliser does not exist.
-    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it")]
+    #[error(
+        "{template:?} is not a template: unknown normaliser {normaliser:?}; write `path`, `host`, `word` or `words`, or remove it"
+    )]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,
         /// The text after the `|`, cut after 80 characters.
         normaliser: String,
+    },
+    /// The template is not a list of words, or has words in another scheme than `exec`.
+    #[error("{template:?} is not a template: {reason}")]
+    Words {
+        /// The template, cut after 80 characters.
+        template: String,
+        /// The fault and its repair.
+        reason: &'static str,
     },
 }
 
@@ -155,6 +169,7 @@ impl Template {
             {
                 resolve(text.clone()).unwrap_or_default()
             }
+            [Piece::Text(text), ..] if self.scheme == Target::COMMAND_SCHEME => return words::ceiling(access, text),
             [Piece::Text(text), ..] if self.scheme != "fs" => {
                 text.rsplit_once('/').map(|(base, _)| base.to_owned()).unwrap_or_default()
             }
@@ -181,6 +196,9 @@ impl Template {
             self.normalised(normaliser, text)
                 .map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
         };
+        if let Some(normaliser @ (Normaliser::Word | Normaliser::Words)) = normaliser {
+            return Ok(vec![words::quoted(field, normaliser, argument)?]);
+        }
         match argument.kind() {
             // Some programs treat an empty list as everything.
             Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),
@@ -218,6 +236,9 @@ impl FromStr for Template {
         InvalidTarget::check_scheme(scheme).map_err(target)?;
         InvalidTarget::check_control(value).map_err(target)?;
         let pieces = parse(value, &shown)?;
+        if let Some(reason) = words::fault(scheme, &pieces) {
+            return Err(InvalidTemplate::Words { template: shown(), reason });
+        }
         // A probe with harmless field values finds literal text that no target can have, such as `../{path}`.
         let probe: String =
             pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "xx" }).collect();

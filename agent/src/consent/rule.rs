@@ -12,8 +12,12 @@ pub fn rules_from_grant<'a>(granted: impl IntoIterator<Item = &'a Clause>) -> im
 }
 
 /// Returns the allow rules for the targets of a call that a person typed. Typing a target counts as naming it, and all targets below it.
+/// Nothing is below a command.
 pub fn rules_from_typed(targets: &[Target]) -> impl Iterator<Item = Rule> {
-    let named = targets.iter().filter_map(|target| format!("{}/**", target.to_clause()).parse().ok());
+    let named = targets.iter().filter_map(|target| match target.scheme() {
+        "exec" => Some(target.to_clause()),
+        _ => format!("{}/**", target.to_clause()).parse().ok(),
+    });
     named.map(|clause| Rule::for_target(Verdict::Allow, clause))
 }
 

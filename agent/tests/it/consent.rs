@@ -370,4 +370,7 @@ fn typing_a_target_is_consent_to_it_and_the_targets_below() {
     assert_eq!(verdict(rules_from_typed(&typed), "fs:destroy:a/b"), Verdict::Allow);
     assert_eq!(verdict(rules_from_typed(&typed), "fs:destroy:ab"), Verdict::Ask);
     assert_eq!(verdict(rules_from_typed(&typed), "fs:write:a"), Verdict::Ask);
+    let typed: [Target; 1] = ["exec:write:npm test".parse().unwrap()];
+    assert_eq!(verdict(rules_from_typed(&typed), "exec:write:npm test"), Verdict::Allow);
+    assert_eq!(verdict(rules_from_typed(&typed), "exec:write:npm test x"), Verdict::Ask);
 }

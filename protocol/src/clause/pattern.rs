@@ -6,8 +6,9 @@
 
 use regex::bytes::Regex;
 
-use crate::InvalidTarget;
 use crate::normalise::resolve;
+use crate::words::WordsPattern;
+use crate::{InvalidTarget, Target};
 
 /// The maximum length of a pattern with `*`, `?`, `[` or `{`, in bytes. Does not apply to `dir/**`.
 const MAX_LENGTH: usize = 1024;
@@ -20,6 +21,8 @@ pub(super) enum Pattern {
     Literal(String),
     /// `dir/**` without wildcards in `dir`: the path of `dir`.
     Subtree(String),
+    /// A pattern of scheme `exec` other than `**`.
+    Words(WordsPattern),
     /// All other patterns.
     Glob(Regex),
 }
@@ -50,9 +53,14 @@ impl Pattern {
         }
     }
 
-    pub(super) fn matches(&self, value: &str) -> bool {
+    /// Returns true if the pattern covers the value of the target.
+    pub(super) fn matches(&self, target: &Target) -> bool {
+        let value = target.value();
         match self {
             Self::Any => true,
+            Self::Words(words) => words.matches(value),
+            // A pattern for any scheme is not a list of words.
+            _ if target.scheme() == Target::COMMAND_SCHEME => false,
             Self::Literal(text) => text == value,
             Self::Subtree(base) => {
                 value.strip_prefix(&**base).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -199,7 +207,8 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, value: &str) -> bool {
-        Pattern::compile(pattern).unwrap().matches(value)
+        let target = Target::new(crate::Access::Read, "world", value).unwrap();
+        Pattern::compile(pattern).unwrap().matches(&target)
     }
 
     #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod clause;
+mod commands;
 mod corpus;
 mod derived;
 mod digest;
@@ -15,3 +16,4 @@ mod sample;
 mod sdk;
 mod target;
 mod wire;
+mod words;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use protocol::{Access, Target};
+use protocol::{Access, Target, Words};
 
 /// A target of a call, within the domain of its scheme.
 ///
-/// The text consists of scheme, domain and value. A path ends in `/`, so that a path contains another exactly if its text is a prefix
-/// of the other's. The encoding is unambiguous: scheme and value have no control characters, and the domain has a length prefix.
+/// The text consists of scheme, domain and value. A path or a command ends in `/`, so that it contains another exactly if its text is
+/// a prefix of the other's. The encoding is unambiguous: scheme and value have no control characters, and the domain has a length prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(super) text: Arc<str>,
@@ -20,7 +20,7 @@ pub(crate) struct Key {
 pub(super) enum Reach {
     /// Only equal keys, such as a host or a name.
     Exact,
-    /// A path: its ancestors and descendants. `root` is the offset of the value in the text.
+    /// A path or a command: its ancestors and descendants. `root` is the offset of the value in the text.
     Tree { root: usize },
     /// Only equal keys: the name of a tool that declares no targets.
     World,
@@ -42,6 +42,16 @@ impl Key {
                 text.push('/');
                 if value != "." {
                     text.push_str(value);
+                    text.push('/');
+                }
+                Reach::Tree { root }
+            }
+            "exec" => {
+                let root = text.len();
+                text.push('/');
+                // A command with unknown words can be any other. Known ones are alternatives below it, without folders of their own.
+                if value.parse::<Words>().is_ok_and(|words| words.is_known()) {
+                    text.extend(value.chars().map(|c| if c == '/' { '\0' } else { c }));
                     text.push('/');
                 }
                 Reach::Tree { root }

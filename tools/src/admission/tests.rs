@@ -16,6 +16,7 @@ fn key() -> impl Strategy<Value = Key> {
         6 => path.prop_map(|path| ("fs", path)),
         1 => prop::sample::select(vec!["a", "b"]).prop_map(|host| ("net", host.to_owned())),
         2 => prop::sample::select(vec!["t", "u"]).prop_map(|tool| ("world", tool.to_owned())),
+        3 => prop::sample::select(vec!["a", "a/b", "'a/b '", "a b", "$x", "a \"$x\""]).prop_map(|words| ("exec", words.to_owned())),
     ];
     let access = prop::sample::select(vec!["read", "write", "destroy"]);
     let domain = prop::sample::select(vec!["", "", "other"]);
@@ -57,6 +58,19 @@ fn a_path_overlaps_its_ancestors_and_descendants() {
     assert!(!overlap("net:write:a", "net:write:a/b"), "only paths have something below them");
     assert!(!overlap("fs:write:a", "net:write:a"));
     assert!(!key("fs:write:a", "").overlaps(&key("fs:write:a", "other")));
+}
+
+#[test]
+fn a_command_overlaps_itself_and_those_with_unknown_words() {
+    let key = |words: &str| Key::new(&format!("exec:write:{words}").parse().unwrap(), "");
+    let overlap = |a: &str, b: &str| key(a).overlaps(&key(b));
+    let long = |last: &str| format!("echo '{}' {last}", "x ".repeat(5000));
+    assert!(overlap("ls a/b", "ls 'a/b'") && overlap(&long("a"), &long("a")));
+    assert!(!overlap("ls a", "ls a/b") && !overlap("ls", "ls a") && !overlap(&long("a"), &long("b")));
+    for unknown in ["ls $x", "$x", "rm \"$x\"", &long("$x")] {
+        assert!(overlap(unknown, "ls a") && overlap("ls a", unknown) && overlap(unknown, "rm $y"), "{unknown}");
+    }
+    assert!(!key("$x").overlaps(&Key::new(&"fs:write:.".parse().unwrap(), "")));
 }
 
 /// One step of a random sequence.
