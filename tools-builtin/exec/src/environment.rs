@@ -1,0 +1,16 @@
+//! The environment variables of a program.
+
+use std::path::Path;
+
+use crate::lookup::FOLDERS;
+
+/// The variables of the host that a program gets. The others may hold secrets.
+const PASSED: [&str; 6] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"];
+
+/// Returns all variables of a program.
+pub(crate) fn environment(home: &Path) -> Vec<(String, String)> {
+    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+    let home = home.display().to_string();
+    let own = [("PATH", FOLDERS.join(":")), ("HOME", home.clone()), ("TMPDIR", home), ("TERM", "dumb".to_owned())];
+    passed.chain(own.map(|(name, value)| (name.to_owned(), value))).collect()
+}

@@ -1,0 +1,37 @@
+//! The preview of a program: its command line and the walls around it.
+
+use tools::protocol::{Access, Words};
+use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
+
+use crate::Sandbox;
+
+/// Describes a command and its walls for the person who is asked about it.
+pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Result<Preview, ToolError> {
+    let sandbox = cx.need::<Sandbox>()?;
+    let confinement = sandbox.confinement()?;
+    let command = Words::from_known(std::iter::once(program).chain(args.iter().map(String::as_str)));
+    let readable = Trees::from_grant(cx.grant(), Access::Read);
+    let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
+    let mut text = format!(
+        "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: none\n",
+        listed(&readable),
+        listed(&writable),
+    );
+    for caveat in confinement.caveats() {
+        text += &format!("note: {caveat}\n");
+    }
+    Ok(Preview::summary(text))
+}
+
+fn listed(trees: &Trees) -> String {
+    let shown = |path: &TreePath| match (path.path.as_str(), path.is_tree) {
+        (".", true) => "the workspace".to_owned(),
+        (path, true) => format!("{path}/**"),
+        (path, false) => path.to_owned(),
+    };
+    let mut shown: Vec<String> = trees.paths.iter().map(shown).collect();
+    if shown.is_empty() {
+        shown.push("nothing in the workspace".to_owned());
+    }
+    shown.join(", ")
+}
