@@ -1,0 +1,56 @@
+//! The paths of the walls, checked and reduced to those that take effect.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::{Walls, WallsError};
+
+/// Folders that programs get in a version of their own, so grants for them have no effect.
+const OWN: [&str; 2] = ["/proc", "/dev"];
+
+/// Checks that all paths are absolute and lead through no symbolic link.
+pub(super) fn check(walls: &Walls) -> Result<(), WallsError> {
+    let Walls { read, write, protected, hidden, scratch, .. } = walls;
+    for path in read.iter().chain(write).chain(protected).chain(hidden).chain(scratch) {
+        if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+            return Err(WallsError::NotAbsolute { path: path.clone() });
+        }
+        if let Ok(real) = path.canonicalize()
+            && real != *path
+        {
+            return Err(WallsError::NotReal { path: path.clone(), real });
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if `path` is one of `trees` or lies below one.
+pub(super) fn lies_in<'a>(path: &Path, trees: impl IntoIterator<Item = &'a PathBuf>) -> bool {
+    trees.into_iter().any(|tree| path.starts_with(tree))
+}
+
+/// The grants that take effect.
+pub(super) struct Grants<'a> {
+    pub(super) read: Vec<&'a PathBuf>,
+    pub(super) write: Vec<&'a PathBuf>,
+}
+
+impl<'a> Grants<'a> {
+    /// Leaves out grants inside hidden paths, writes inside protected paths, and reads inside writable trees.
+    pub(super) fn new(walls: &'a Walls) -> Self {
+        let effective = |path: &&PathBuf| {
+            path.exists() && !lies_in(path, &walls.hidden) && !OWN.iter().any(|own| path.starts_with(own))
+        };
+        let write: Vec<_> =
+            walls.write.iter().filter(effective).filter(|path| !lies_in(path, &walls.protected)).collect();
+        let read = walls.read.iter().chain(walls.write.iter().filter(|path| lies_in(path, &walls.protected)));
+        let read = read.filter(effective).filter(|path| !lies_in(path, write.iter().copied())).collect();
+        Self { read, write }
+    }
+
+    /// Returns the folders strictly between a writable tree and `path`. Renaming one of them would move `path` away.
+    pub(super) fn parents_to_pin(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
+        let trees: Vec<_> = self.write.iter().filter(|tree| path.starts_with(tree)).copied().cloned().collect();
+        let parents: Vec<_> = path.ancestors().skip(1).map(PathBuf::from).collect();
+        parents.into_iter().filter(move |parent| trees.iter().any(|tree| parent != tree && parent.starts_with(tree)))
+    }
+}
