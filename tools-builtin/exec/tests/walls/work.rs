@@ -1,0 +1,93 @@
+//! Work that the walls leave possible.
+
+use std::process::{Output, Stdio};
+
+use libtest_mimic::{Completion, Failed, Trial};
+
+use crate::case::Case;
+use crate::site::Site;
+
+type Test = fn(&Site, &Case) -> Result<(), Failed>;
+
+pub(crate) fn trials(case: &Case) -> Vec<Trial> {
+    let tests: [(&str, Test); 8] = [
+        ("files_in_the_granted_folder_can_be_changed", |site, case| {
+            shell(site, case, "set -e; echo a >new; mv new sub/moved; cat <sub/moved; rm -r sub; mkdir sub; ln -s file link; ln file hard")?;
+            assert!(site.path("granted/hard").exists());
+            Ok(())
+        }),
+        ("readable_files_can_be_read", |site, case| {
+            assert_eq!(shell(site, case, "cat \"$READONLY\"/file")?, "before");
+            Ok(())
+        }),
+        ("shells_have_pipes_and_devices", |site, case| {
+            let script = "set -e; seq 3 | sort -r >/dev/null; head -c 3 /dev/urandom >/dev/zero; cat <(echo pipe) < /dev/null";
+            assert_eq!(shell(site, case, script)?, "pipe\n");
+            Ok(())
+        }),
+        ("the_exit_code_and_the_environment_pass_through", |site, case| {
+            let output = run(site, case, "/bin/sh", &["-c", "echo $0-$TCP4; exit 7"]);
+            assert_eq!(output.status.code(), Some(7));
+            assert!(!String::from_utf8_lossy(&output.stdout).contains("TOOLCRIB"));
+            let names = shell(site, case, "env | grep -c TOOLCRIB_ || true")?;
+            assert_eq!(names, "0\n");
+            Ok(())
+        }),
+        ("a_large_list_of_arguments_passes", |site, case| {
+            let argument = "x".repeat(9);
+            let many: Vec<&str> = std::iter::repeat_n(argument.as_str(), 100_000).collect();
+            let output = run(site, case, "/bin/sh", &[&["-c", "echo $#", "sh"], &many[..]].concat());
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "100000\n", "{}", String::from_utf8_lossy(&output.stderr));
+            Ok(())
+        }),
+        ("a_program_that_is_missing_is_reported", |site, case| {
+            let output = run(site, case, "/nowhere/program", &[]);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(126), "{errors}");
+            assert!(errors.starts_with("toolcrib: cannot start the program: /nowhere/program: "), "{errors}");
+            assert_eq!(errors.lines().count(), 1);
+            Ok(())
+        }),
+        ("scratch_holds_temporary_files", |site, case| {
+            let mut launch = site.launch(case, "/bin/sh", &["-c", "echo kept >\"${TMPDIR:-/tmp}\"/file"]);
+            launch.walls.scratch = Some(site.path("scratch"));
+            let mut command = launch.command()?;
+            let output = case.switch_user(&mut command).output()?;
+            assert!(output.status.success(), "{output:?}");
+            assert_eq!(site.text("scratch/file"), "kept\n");
+            Ok(())
+        }),
+        ("a_compiler_and_git_work", |site, case| {
+            let script = "set -e; export HOME=$PWD/sub PATH=/usr/local/bin:/usr/bin:/bin
+command -v git >/dev/null || exit 0
+git init -q repo; cd repo; git config user.name a; git config user.email a@b; echo a >a; git add a; git commit -qm a; git log --oneline | wc -l >../log
+cd ..; command -v cc >/dev/null || exit 0
+echo 'int main(){return 0;}' >a.c; TMPDIR=$PWD cc -fuse-ld=gold a.c -o a 2>/dev/null || TMPDIR=$PWD cc a.c -o a; test -s a";
+            shell(site, case, script)?;
+            Ok(())
+        }),
+    ];
+    let name = |name: &str| format!("{case}::work::{name}");
+    tests.into_iter().map(|(test_name, test)| trial(name(test_name), test, case.clone())).collect()
+}
+
+fn trial(name: String, test: Test, case: Case) -> Trial {
+    Trial::ignorable_test(name, move || match &case.missing {
+        Some(missing) => Ok(Completion::ignored_with(missing)),
+        None => test(&Site::new(&case), &case).map(|()| Completion::Completed),
+    })
+}
+
+fn run(site: &Site, case: &Case, program: &str, args: &[&str]) -> Output {
+    let mut command = site.launch(case, program, args).command().unwrap();
+    case.switch_user(&mut command).stdin(Stdio::null()).output().unwrap()
+}
+
+/// Runs a script of bash and returns its output.
+fn shell(site: &Site, case: &Case, script: &str) -> Result<String, Failed> {
+    let output = run(site, case, "/bin/bash", &["-c", script]);
+    if !output.status.success() {
+        return Err(format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
