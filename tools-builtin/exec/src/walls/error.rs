@@ -36,6 +36,9 @@ pub enum WallsError {
     /// A path, an argument or a variable cannot be passed on.
     #[error("cannot describe the program to its sandbox: {0}; use only text without NUL characters")]
     NotText(#[source] serde_json::Error),
+    /// A path was replaced while it was checked.
+    #[error("a path of the grant changed while it was checked: {0}; try again")]
+    Moved(#[source] io::Error),
     /// The binary of this process cannot be found.
     #[error("cannot find the binary of this process: {0}; start it again if it was replaced")]
     NoHost(#[source] io::Error),

@@ -8,7 +8,8 @@ use std::process::{Command, exit};
 
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
-use super::launch::{HOST_NAME, VARIABLE};
+use super::launch::{HOST_NAME, Parcel, VARIABLE};
+use super::paths::Identity;
 use super::{Confinement, Launch, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
@@ -22,7 +23,8 @@ pub(crate) fn confine_and_run() -> ! {
 }
 
 fn run() -> Result<Infallible, Box<dyn Error>> {
-    let mut launch = received()?;
+    let Parcel { mut launch, identities } = received()?;
+    identities.iter().try_for_each(Identity::verify)?;
     let confinement = launch.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
     if alone && !launch.terminal {
@@ -35,7 +37,9 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if alone {
         landlock::restrict_alone(&launch.walls, launch.terminal)?;
-        launch.env.extend(launch.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
+        launch
+            .env
+            .extend(launch.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
     } else if launch.layers.landlock.is_some() {
         landlock::restrict_in_bubblewrap(&launch.walls)?;
     }
@@ -45,7 +49,7 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     Err(format!("{}: {}", launch.program.display(), program.exec()).into())
 }
 
-fn received() -> Result<Launch, Box<dyn Error>> {
+fn received() -> Result<Parcel<Launch>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
     serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())

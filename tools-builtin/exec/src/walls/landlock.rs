@@ -6,10 +6,10 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
-    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 
 use super::paths::Grants;
 use super::{Walls, system};
@@ -51,7 +51,8 @@ pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), R
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
     rules.allow(system::readable().iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
     rules.allow(grants.read.iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
-    rules.allow(grants.write.iter().copied().chain(&walls.scratch).flat_map(|tree| beside(tree, &hidden)), writing())?;
+    rules
+        .allow(grants.write.iter().copied().chain(&walls.scratch).flat_map(|tree| beside(tree, &hidden)), writing())?;
     rules.restrict()
 }
 
@@ -100,7 +101,11 @@ impl Rules {
     }
 
     /// Allows `access` below each path. Paths that do not exist get no rule.
-    fn allow(&mut self, paths: impl IntoIterator<Item = PathBuf>, access: BitFlags<AccessFs>) -> Result<(), RulesetError> {
+    fn allow(
+        &mut self,
+        paths: impl IntoIterator<Item = PathBuf>,
+        access: BitFlags<AccessFs>,
+    ) -> Result<(), RulesetError> {
         for path in paths {
             let Ok((file, is_folder)) = open(&path) else { continue };
             let access = if is_folder { access } else { access & AccessFs::from_file(NEWEST) };
@@ -118,7 +123,13 @@ impl Rules {
 }
 
 fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
-    let file = rustix::fs::open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    // Only the links of the system, such as /bin, are followed.
+    let path = if path.starts_with("/etc") || path.parent() == Some(Path::new("/")) {
+        path.canonicalize()?
+    } else {
+        path.to_owned()
+    };
+    let file = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
     let is_folder = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Directory;
     Ok((file, is_folder))
 }

@@ -19,6 +19,14 @@ pub(super) const VARIABLE: &str = "TOOLCRIB_WALLS_";
 #[cfg(target_os = "linux")]
 const PIECE: usize = 100 * 1024;
 
+/// The text that the host's binary gets when it is started again.
+#[cfg(target_os = "linux")]
+#[derive(Serialize, Deserialize)]
+pub(super) struct Parcel<L> {
+    pub(super) launch: L,
+    pub(super) identities: Vec<super::paths::Identity>,
+}
+
 /// One program, and the walls around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
@@ -72,7 +80,8 @@ impl Launch {
         };
         // A variable such as LD_PRELOAD would run code of the program before the walls are up, so none is passed as itself.
         command.env_clear().current_dir("/");
-        let text = serde_json::to_string(self).map_err(WallsError::NotText)?;
+        let identities = paths::identities(&self.walls).map_err(WallsError::Moved)?;
+        let text = serde_json::to_string(&Parcel { launch: self, identities }).map_err(WallsError::NotText)?;
         for (number, piece) in pieces(&text).enumerate() {
             command.env(format!("{VARIABLE}{number}"), piece);
         }
@@ -85,7 +94,10 @@ impl Launch {
     /// Returns [`WallsError::Unavailable`] on this system.
     #[cfg(not(target_os = "linux"))]
     pub fn command(&self) -> Result<Command, WallsError> {
-        Err(self.layers.confinement().map_or_else(|error| error, |_| WallsError::Unavailable { system: std::env::consts::OS }))
+        Err(self
+            .layers
+            .confinement()
+            .map_or_else(|error| error, |_| WallsError::Unavailable { system: std::env::consts::OS }))
     }
 }
 

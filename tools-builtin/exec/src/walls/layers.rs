@@ -141,7 +141,9 @@ impl fmt::Display for Layers {
         writeln!(f, "bubblewrap: {}", self.bubblewrap)?;
         match self.confinement() {
             Ok(Confinement::Bubblewrap(_)) => write!(f, "Programs run in bubblewrap.")?,
-            Ok(Confinement::LandlockAlone) => write!(f, "Programs run behind Landlock alone; install bubblewrap to close its gaps.")?,
+            Ok(Confinement::LandlockAlone) => {
+                write!(f, "Programs run behind Landlock alone; install bubblewrap to close its gaps.")?
+            }
             Err(error) => return write!(f, "No programs can be run: {error}."),
         }
         self.confinement().iter().flat_map(Confinement::caveats).try_for_each(|caveat| write!(f, "\n- {caveat}"))

@@ -1,6 +1,10 @@
 //! The paths of the walls, checked and reduced to those that take effect.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+use serde::{Deserialize, Serialize};
 
 use super::{Walls, WallsError};
 
@@ -26,6 +30,43 @@ pub(super) fn check(walls: &Walls) -> Result<(), WallsError> {
 /// Returns true if `path` is one of `trees` or lies below one.
 pub(super) fn lies_in<'a>(path: &Path, trees: impl IntoIterator<Item = &'a PathBuf>) -> bool {
     trees.into_iter().any(|tree| path.starts_with(tree))
+}
+
+/// A path and the file or folder that was there when the launch was checked.
+///
+/// A confined program that runs at the same time can put a symbolic link into a folder that is granted to it. Whoever mounts that folder
+/// later would follow the link.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Identity {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Returns an error if `path` leads through a symbolic link by now.
+    pub(super) fn new(path: PathBuf) -> io::Result<Self> {
+        let file = openat2(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let status = fstat(&file)?;
+        Ok(Self { path, device: status.st_dev, inode: status.st_ino })
+    }
+
+    /// Returns an error if the path leads elsewhere now.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        let moved = || format!("{} was moved while the sandbox was built", self.path.display());
+        let now = Self::new(self.path.clone()).map_err(|_| moved())?;
+        if (now.device, now.inode) == (self.device, self.inode) { Ok(()) } else { Err(moved()) }
+    }
+}
+
+/// Returns all paths of the walls that are mounted or opened later, which [`check`] has accepted.
+pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
+    let grants = Grants::new(walls);
+    let protected = || walls.protected.iter().filter(|path| path.exists());
+    let pinned =
+        protected().chain(&walls.hidden).flat_map(|path| grants.parents_to_pin(path)).filter(|path| path.exists());
+    let named = grants.read.iter().chain(&grants.write).copied().chain(protected()).chain(&walls.scratch).cloned();
+    named.chain(pinned).map(Identity::new).collect()
 }
 
 /// The grants that take effect.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, RestrictSelfAttr, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError,
-    Scope,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, RestrictSelfAttr, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope,
 };
 
 use super::{Bubblewrap, Layers};
@@ -53,7 +53,9 @@ fn bubblewrap() -> Bubblewrap {
         return Bubblewrap::Missing;
     };
     let version = Command::new(&path).arg("--version").env_clear().output();
-    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().replacen("bubblewrap ", "", 1)).unwrap_or_default();
+    let version = version
+        .map(|output| String::from_utf8_lossy(&output.stdout).trim().replacen("bubblewrap ", "", 1))
+        .unwrap_or_default();
     let tried = Command::new(&path)
         .args(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/"])
         .args(["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--", "true"])

@@ -72,8 +72,12 @@ fn hidden() -> Vec<Probe> {
         changes("write_hidden", "write(HIDDEN + '/state')", |site| site.text("lodge/lair/hidden/state") == "after"),
         changes("create_in_hidden", "write(HIDDEN + '/new')", |site| site.path("lodge/lair/hidden/new").exists()),
         changes("unlink_hidden", "os.unlink(HIDDEN + '/state')", |site| !site.path("lodge/lair/hidden/state").exists()),
-        changes("rename_hidden", "os.rename(HIDDEN, LODGE + '/moved')", |site| !site.path("lodge/lair/hidden").exists()),
-        changes("rename_parent_of_hidden", "os.rename(LODGE + '/lair', LODGE + '/moved')", |site| !site.path("lodge/lair").exists()),
+        changes("rename_hidden", "os.rename(HIDDEN, LODGE + '/moved')", |site| {
+            !site.path("lodge/lair/hidden").exists()
+        }),
+        changes("rename_parent_of_hidden", "os.rename(LODGE + '/lair', LODGE + '/moved')", |site| {
+            !site.path("lodge/lair").exists()
+        }),
     ]
 }
 
@@ -82,9 +86,13 @@ fn protected() -> Vec<Probe> {
     vec![
         changes("write_protected", "write(PROTECTED)", config).with_gap(|case| case.alone),
         changes("unlink_protected", "os.unlink(PROTECTED)", config).with_gap(|case| case.alone),
-        changes("rename_over_protected", "os.rename('file', PROTECTED); write(PROTECTED)", config).with_gap(|case| case.alone),
-        changes("rename_parent_of_protected", "os.rename(GRANTED + '/guarded', GRANTED + '/moved')", config).with_gap(|case| case.alone),
-        changes("chmod_protected", "os.chmod(PROTECTED, 0o777)", |site| site.mode("granted/guarded/deep/config") & 0o777 == 0o777),
+        changes("rename_over_protected", "os.rename('file', PROTECTED); write(PROTECTED)", config)
+            .with_gap(|case| case.alone),
+        changes("rename_parent_of_protected", "os.rename(GRANTED + '/guarded', GRANTED + '/moved')", config)
+            .with_gap(|case| case.alone),
+        changes("chmod_protected", "os.chmod(PROTECTED, 0o777)", |site| {
+            site.mode("granted/guarded/deep/config") & 0o777 == 0o777
+        }),
     ]
 }
 
@@ -93,12 +101,16 @@ fn readable() -> Vec<Probe> {
         changes("write_readable", "write(READONLY + '/file')", |site| site.text("readonly/file") != "before"),
         changes("create_in_readable", "write(READONLY + '/new')", |site| site.path("readonly/new").exists()),
         changes("unlink_readable", "os.unlink(READONLY + '/file')", |site| !site.path("readonly/file").exists()),
-        changes("chmod_readable", "os.chmod(READONLY + '/file', 0o777)", |site| site.mode("readonly/file") & 0o777 == 0o777),
+        changes("chmod_readable", "os.chmod(READONLY + '/file', 0o777)", |site| {
+            site.mode("readonly/file") & 0o777 == 0o777
+        }),
         changes("chmod_readable_by_descriptor", "os.fchmod(os.open(READONLY + '/file', os.O_RDONLY), 0o777)", |site| {
             site.mode("readonly/file") & 0o777 == 0o777
         })
         .with_gap(|case| case.alone),
-        changes("hard_link_of_readable", "os.link(READONLY + '/file', 'link'); write('link')", |site| site.text("readonly/file") != "before"),
+        changes("hard_link_of_readable", "os.link(READONLY + '/file', 'link'); write('link')", |site| {
+            site.text("readonly/file") != "before"
+        }),
     ]
 }
 
@@ -114,15 +126,24 @@ fn system() -> Vec<Probe> {
         .of_root()
         .if_possible(),
         reaches("open_kernel_setting", "os.open('/proc/sys/kernel/core_pattern', os.O_WRONLY); reached()").of_root(),
-        reaches("open_device_setting", "os.open('/sys/kernel/mm/transparent_hugepage/enabled', os.O_WRONLY); reached()")
-            .of_root()
-            .if_possible(),
-        changes("write_system", "write('/usr/toolcrib-probe')", |_| fs::remove_file("/usr/toolcrib-probe").is_ok()).of_root(),
+        reaches(
+            "open_device_setting",
+            "os.open('/sys/kernel/mm/transparent_hugepage/enabled', os.O_WRONLY); reached()",
+        )
+        .of_root()
+        .if_possible(),
+        changes("write_system", "write('/usr/toolcrib-probe')", |_| fs::remove_file("/usr/toolcrib-probe").is_ok())
+            .of_root(),
         leaks("read_temporary_of_others", "read(TEMPORARY + '/secret')").if_possible(),
-        changes("write_temporary_of_others", "write(TEMPORARY + '/new')", |site| site.temporary().join("new").exists()).if_possible(),
+        changes("write_temporary_of_others", "write(TEMPORARY + '/new')", |site| site.temporary().join("new").exists())
+            .if_possible(),
         changes("set_user_id", "os.chmod('file', 0o4755)", |site| site.mode("granted/file") & 0o4000 != 0),
-        changes("set_user_id_by_descriptor", "os.fchmod(os.open('file', os.O_RDONLY), 0o4755)", |site| site.mode("granted/file") & 0o4000 != 0),
-        changes("create_with_set_user_id", "os.open('new', os.O_CREAT | os.O_WRONLY, 0o4755)", |site| site.mode("granted/new") & 0o4000 != 0),
+        changes("set_user_id_by_descriptor", "os.fchmod(os.open('file', os.O_RDONLY), 0o4755)", |site| {
+            site.mode("granted/file") & 0o4000 != 0
+        }),
+        changes("create_with_set_user_id", "os.open('new', os.O_CREAT | os.O_WRONLY, 0o4755)", |site| {
+            site.mode("granted/new") & 0o4000 != 0
+        }),
     ]
 }
 

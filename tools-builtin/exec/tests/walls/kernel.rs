@@ -41,12 +41,19 @@ reached()
 libc.umount2((GRANTED + '/sub').encode(), 2)",
         )
         .of_root(),
-        reaches("unmount", "def unmount(): check(libc.umount2((GRANTED + '/sub').encode(), 0))
-if errno_of(unmount) == errno.EINVAL: reached()")
+        reaches(
+            "unmount",
+            "def unmount(): check(libc.umount2((GRANTED + '/sub').encode(), 0))
+if errno_of(unmount) == errno.EINVAL: reached()",
+        )
         .of_root(),
         reaches("open_file_system", "call(430, b'tmpfs', 0); reached()").of_root(),
         reaches("clone_mount", "call(428, -100, b'/', 1); reached()").of_root(),
-        reaches("set_mount_attributes", "if errno_of(call, 442, -100, b'/', 0, struct.pack('4Q', 0, 0, 0, 0), 32) == 0: reached()").of_root(),
+        reaches(
+            "set_mount_attributes",
+            "if errno_of(call, 442, -100, b'/', 0, struct.pack('4Q', 0, 0, 0, 0), 32) == 0: reached()",
+        )
+        .of_root(),
     ]
 }
 

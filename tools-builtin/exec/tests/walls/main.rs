@@ -3,10 +3,14 @@
 //! This binary is also the host: the sandbox starts it again. Run `cargo test -p toolcrib-exec --test walls` to see all cases with the
 //! reasons for those that this machine cannot run.
 
+#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+
 #[cfg(target_os = "linux")]
 mod case;
 #[cfg(target_os = "linux")]
 mod files;
+#[cfg(target_os = "linux")]
+mod grants;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
@@ -33,8 +37,11 @@ fn main() -> ExitCode {
     let mut trials = refusals::trials();
     for case in case::all() {
         let probes = [files::probes(), processes::probes(), network::probes(), kernel::probes(), resources::probes()];
-        trials.extend(probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())));
+        trials.extend(
+            probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())),
+        );
         trials.extend(work::trials(&case));
+        trials.extend(grants::trials(&case));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -30,7 +30,16 @@ pub(crate) struct Probe {
 }
 
 pub(crate) fn leaks(name: &'static str, script: &'static str) -> Probe {
-    Probe { name, script, evidence: Evidence::Leaked, root_only: false, optional: false, inherits: false, beside_process: false, gap: |_| false }
+    Probe {
+        name,
+        script,
+        evidence: Evidence::Leaked,
+        root_only: false,
+        optional: false,
+        inherits: false,
+        beside_process: false,
+        gap: |_| false,
+    }
 }
 
 pub(crate) fn reaches(name: &'static str, script: &'static str) -> Probe {
@@ -83,7 +92,11 @@ impl Probe {
         let control = site.unconfined(case, self.script, self.inherits);
         if !self.succeeded(&site, &control) {
             let reason = format!("without walls it fails too: {}", String::from_utf8_lossy(&control.stderr).trim());
-            return if self.optional { Ok(Completion::ignored_with(reason.lines().last().unwrap_or_default())) } else { Err(reason.into()) };
+            return if self.optional {
+                Ok(Completion::ignored_with(reason.lines().last().unwrap_or_default()))
+            } else {
+                Err(reason.into())
+            };
         }
         let site = self.site(case);
         let confined = site.confined(case, self.script, self.inherits);
@@ -95,7 +108,9 @@ impl Probe {
         match (self.succeeded(&site, &confined), (self.gap)(case)) {
             (false, _) => Ok(Completion::Completed),
             (true, true) => Ok(Completion::ignored_with("known gap")),
-            (true, false) => Err(format!("it got past the walls: {}", String::from_utf8_lossy(&confined.stdout)).into()),
+            (true, false) => {
+                Err(format!("it got past the walls: {}", String::from_utf8_lossy(&confined.stdout)).into())
+            }
         }
     }
 

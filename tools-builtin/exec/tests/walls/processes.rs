@@ -6,7 +6,10 @@ pub(crate) fn probes() -> Vec<Probe> {
     let probes = vec![
         leaks("read_environment_of_others", "read(f'/proc/{BYSTANDER}/environ')"),
         leaks("read_arguments_of_others", "read(f'/proc/{BYSTANDER}/cmdline')"),
-        leaks("read_memory_of_others", "print(os.pread(os.open(f'/proc/{BYSTANDER}/mem', os.O_RDONLY), 100, int(os.environ['ADDRESS'])))"),
+        leaks(
+            "read_memory_of_others",
+            "print(os.pread(os.open(f'/proc/{BYSTANDER}/mem', os.O_RDONLY), 100, int(os.environ['ADDRESS'])))",
+        ),
         leaks("read_through_root_of_others", "read(f'/proc/{BYSTANDER}/root' + OUTSIDE + '/secret')"),
         leaks("read_through_folder_of_others", "read(f'/proc/{BYSTANDER}/cwd/outside/secret')"),
         leaks("read_descriptor_of_others", "read(f'/proc/{BYSTANDER}/fd/' + os.environ['OPENED'])"),
@@ -25,9 +28,12 @@ print(buffer.raw.decode())",
             "process = call(434, BYSTANDER, 0)
 print(os.pread(call(438, process, int(os.environ['OPENED']), 0), 100, 0).decode())",
         ),
-        reaches("compare_processes", "call(312 if X86 else 272, os.getppid(), os.getppid(), 0, 0, 0); reached()").if_possible(),
+        reaches("compare_processes", "call(312 if X86 else 272, os.getppid(), os.getppid(), 0, 0, 0); reached()")
+            .if_possible(),
         changes("kill_process", "os.kill(BYSTANDER, signal.SIGKILL)", |site| site.bystander("cmdline").is_empty()),
-        changes("kill_by_descriptor", "call(424, call(434, BYSTANDER, 0), 9, 0, 0)", |site| site.bystander("cmdline").is_empty()),
+        changes("kill_by_descriptor", "call(424, call(434, BYSTANDER, 0), 9, 0, 0)", |site| {
+            site.bystander("cmdline").is_empty()
+        }),
         changes("limit_other_process", "resource.prlimit(BYSTANDER, resource.RLIMIT_NOFILE, (99, 99))", |site| {
             site.bystander("limits").lines().any(|line| line.starts_with("Max open files") && line.contains(" 99 "))
         }),
@@ -35,7 +41,9 @@ print(os.pread(call(438, process, int(os.environ['OPENED']), 0), 100, 0).decode(
             site.bystander("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(16)) == Some("19")
         }),
         changes("pin_other_process", "os.sched_setaffinity(BYSTANDER, [min(os.sched_getaffinity(0))])", |site| {
-            site.bystander("status").lines().any(|line| line.starts_with("Cpus_allowed_list:") && !line.contains(['-', ',']))
+            site.bystander("status")
+                .lines()
+                .any(|line| line.starts_with("Cpus_allowed_list:") && !line.contains(['-', ',']))
         })
         .if_possible()
         .with_gap(|case| case.alone),

@@ -39,8 +39,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             let folder = tempfile::tempdir()?;
             let link = folder.path().canonicalize()?.join("link");
             std::os::unix::fs::symlink("/usr", &link)?;
-            let grants: [fn(&mut Walls) -> &mut Vec<PathBuf>; 4] =
-                [|walls| &mut walls.read, |walls| &mut walls.write, |walls| &mut walls.protected, |walls| &mut walls.hidden];
+            let grants: [fn(&mut Walls) -> &mut Vec<PathBuf>; 4] = [
+                |walls| &mut walls.read,
+                |walls| &mut walls.write,
+                |walls| &mut walls.protected,
+                |walls| &mut walls.hidden,
+            ];
             for grant in grants {
                 let error = launch(|walls| grant(walls).push(link.join("lib"))).command().unwrap_err();
                 assert!(matches!(error, WallsError::NotReal { .. }), "{error}");

@@ -24,12 +24,20 @@ for child in children: os.kill(child, signal.SIGKILL)
 if len(children) == 100: reached()",
         )
         .with_gap(|case| case.is_root()),
-        reaches("raise_limit", "resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, resource.RLIM_INFINITY)); reached()"),
+        reaches(
+            "raise_limit",
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, resource.RLIM_INFINITY)); reached()",
+        ),
         changes(
             "dump_core",
             "resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
 os.abort()",
-            |site| fs::read_dir(site.path("granted")).unwrap().flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("core")),
+            |site| {
+                fs::read_dir(site.path("granted"))
+                    .unwrap()
+                    .flatten()
+                    .any(|entry| entry.file_name().to_string_lossy().starts_with("core"))
+            },
         )
         .if_possible(),
     ]

@@ -29,13 +29,16 @@ impl Site {
         let folder = TempDir::with_prefix_in("walls", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let temporary = TempDir::with_prefix_in("toolcrib", "/tmp").unwrap();
         let root = folder.path();
-        for name in ["granted/sub", "granted/guarded/deep", "lodge/lair/hidden", "readonly", "outside/folder", "scratch"] {
+        for name in
+            ["granted/sub", "granted/guarded/deep", "lodge/lair/hidden", "readonly", "outside/folder", "scratch"]
+        {
             fs::create_dir_all(root.join(name)).unwrap();
         }
         for name in ["granted/file", "granted/guarded/deep/config", "readonly/file", "outside/file"] {
             fs::write(root.join(name), "before").unwrap();
         }
-        for path in [root.join("lodge/lair/hidden/state"), root.join("outside/secret"), temporary.path().join("secret")] {
+        for path in [root.join("lodge/lair/hidden/state"), root.join("outside/secret"), temporary.path().join("secret")]
+        {
             fs::write(path, SECRET).unwrap();
         }
         own(root, case.user);
@@ -46,10 +49,20 @@ impl Site {
     /// Starts a process of the same user outside the walls.
     pub(crate) fn with_bystander(mut self, case: &Case) -> Self {
         let mut bystander = Command::new(PYTHON);
-        bystander.args(["-I", "-c", include_str!("bystander.py"), SECRET]).env_clear().env("SECRET", SECRET).current_dir(self.folder.path());
-        let mut bystander = case.switch_user(&mut bystander).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = BufReader::new(bystander.stdout.as_mut().unwrap()).lines().map_while(Result::ok).take_while(|line| line != "ready");
-        self.told = lines.filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()))).collect();
+        bystander
+            .args(["-I", "-c", include_str!("bystander.py"), SECRET])
+            .env_clear()
+            .env("SECRET", SECRET)
+            .current_dir(self.folder.path());
+        let mut bystander =
+            case.switch_user(&mut bystander).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(bystander.stdout.as_mut().unwrap())
+            .lines()
+            .map_while(Result::ok)
+            .take_while(|line| line != "ready");
+        self.told = lines
+            .filter_map(|line| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+            .collect();
         self.told.push(("BYSTANDER".into(), bystander.id().to_string()));
         self.bystander = Some(bystander);
         self
