@@ -68,7 +68,8 @@ impl Arguments {
     fn mount(&mut self, path: &Path, step: Step, walls: &Walls) {
         let bind = |option: &str| [option.into(), path.as_os_str().to_owned(), path.as_os_str().to_owned()];
         match (step, path.to_str()) {
-            (Step::System, Some("/proc")) => self.add(["--proc", "/proc"]),
+            // Root could change the kernel's settings in /proc/sys, also without capabilities.
+            (Step::System, Some("/proc")) => self.add(["--proc", "/proc", "--remount-ro", "/proc"]),
             (Step::System, Some("/dev")) => self.add(["--dev", "/dev"]),
             (Step::System, Some("/tmp")) => self.temporary(walls),
             (Step::System, Some("/var/tmp")) => self.add(["--symlink", "/tmp", "/var/tmp"]),

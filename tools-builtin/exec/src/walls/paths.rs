@@ -65,7 +65,7 @@ pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
     let protected = || walls.protected.iter().filter(|path| path.exists());
     let pinned =
         protected().chain(&walls.hidden).flat_map(|path| grants.parents_to_pin(path)).filter(|path| path.exists());
-    let named = grants.read.iter().chain(&grants.write).copied().chain(protected()).chain(&walls.scratch).cloned();
+    let named = grants.read.iter().chain(&grants.write).copied().chain(protected()).cloned();
     named.chain(pinned).map(Identity::new).collect()
 }
 

@@ -23,24 +23,17 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// Filters the system calls of this thread and its descendants. `alone` adds what bubblewrap would do.
 pub(super) fn restrict(network: Network, alone: bool) -> Result<(), seccompiler::Error> {
     let Network::None = network;
-    let mut refused = vec![calls::refused(), conditions::refused()?, conditions::refused_without_network(alone)?];
-    if alone {
-        refused.extend([calls::refused_alone(), conditions::refused_alone()?]);
-        install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
-    }
+    // The strictest of all filters decides.
     install(calls::missing(), libc::ENOSYS)?;
-    install(merged(refused), libc::EPERM)
-}
-
-/// Refuses all that one of the lists refuses.
-fn merged(lists: Vec<Rules>) -> Rules {
-    let mut merged = Rules::new();
-    for (call, rules) in lists.into_iter().flatten() {
-        let always = rules.is_empty() || merged.get(&call).is_some_and(Vec::is_empty);
-        let known = merged.entry(call).or_default();
-        if always { known.clear() } else { known.extend(rules) }
+    install(calls::refused(), libc::EPERM)?;
+    install(conditions::refused()?, libc::EPERM)?;
+    install(conditions::refused_without_network(alone)?, libc::EPERM)?;
+    if alone {
+        install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
+        install(calls::refused_alone(), libc::EPERM)?;
+        install(conditions::refused_alone()?, libc::EPERM)?;
     }
-    merged
+    Ok(())
 }
 
 fn install(rules: Rules, error: i32) -> Result<(), seccompiler::Error> {

@@ -35,6 +35,8 @@ pub(crate) fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for user in users {
         cases.push(Case { layers: layers.clone(), alone: false, user, missing: bubblewrap.clone() });
+        let layers = Layers { landlock: None, ..layers.clone() };
+        cases.push(Case { layers, alone: false, user, missing: bubblewrap.clone() });
         cases.push(Case { layers: without.clone(), alone: true, user, missing: alone.clone() });
     }
     cases
@@ -57,6 +59,11 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = if self.is_root() { "root" } else { "user" };
-        write!(f, "{}::{user}", if self.alone { "landlock_alone" } else { "bubblewrap" })
+        let layers = match (self.alone, self.layers.landlock) {
+            (true, _) => "landlock_alone",
+            (false, None) => "bubblewrap_alone",
+            (false, Some(_)) => "bubblewrap",
+        };
+        write!(f, "{layers}::{user}")
     }
 }

@@ -47,6 +47,13 @@ print(os.read(call(304 if X86 else 265, mount, handle, os.O_RDONLY), 100).decode
         changes("chmod_by_path_descriptor", "fd = os.open(OUTSIDE + '/file', os.O_PATH); os.chmod(f'/proc/self/fd/{fd}', 0o777)", |site| {
             site.mode("outside/file") & 0o777 == 0o777
         }),
+        changes("chmod_by_relative_call", "call(268 if X86 else 53, -100, (OUTSIDE + '/file').encode(), 0o777)", |site| {
+            site.mode("outside/file") & 0o777 == 0o777
+        }),
+        changes("chmod_by_new_call", "call(452, -100, (OUTSIDE + '/file').encode(), 0o777, 0)", |site| {
+            site.mode("outside/file") & 0o777 == 0o777
+        })
+        .if_possible(),
         changes("chown_outside", "os.chown(OUTSIDE + '/file', 1, 1)", |site| owner(site, "outside/file") == 1).of_root(),
         changes("chown_inside", "os.chown('file', 1, 1)", |site| owner(site, "granted/file") == 1).of_root(),
         changes("utime_outside", "os.utime(OUTSIDE + '/file', (1, 1))", |site| {

@@ -37,9 +37,18 @@ print(os.pread(call(438, process, int(os.environ['OPENED']), 0), 100, 0).decode(
         changes("limit_other_process", "resource.prlimit(BYSTANDER, resource.RLIMIT_NOFILE, (99, 99))", |site| {
             site.bystander("limits").lines().any(|line| line.starts_with("Max open files") && line.contains(" 99 "))
         }),
-        changes("slow_other_process", "os.setpriority(os.PRIO_PROCESS, BYSTANDER, 19)", |site| {
-            site.bystander("stat").rsplit(") ").next().and_then(|rest| rest.split(' ').nth(16)) == Some("19")
-        }),
+        reaches("slow_other_process", "os.setpriority(os.PRIO_PROCESS, BYSTANDER, 19); reached()"),
+        reaches(
+            "trace_own_child",
+            "if os.fork() == 0: check(libc.ptrace(0, 0, None, None)); reached()
+else: os.wait()",
+        ),
+        reaches(
+            "read_own_memory_by_call",
+            "part = struct.pack('QQ', ctypes.addressof(ctypes.create_string_buffer(8)), 8)
+call(310 if X86 else 270, os.getpid(), part, 1, part, 1, 0); reached()",
+        ),
+        reaches("take_own_descriptor", "call(438, call(434, os.getpid(), 0), 1, 0); reached()"),
         changes("pin_other_process", "os.sched_setaffinity(BYSTANDER, [min(os.sched_getaffinity(0))])", |site| {
             site.bystander("status")
                 .lines()

@@ -11,7 +11,7 @@ pub(crate) fn probes() -> Vec<Probe> {
             fs::metadata(site.path("granted/large")).is_ok_and(|metadata| metadata.len() > 8 << 20)
         }),
         reaches("open_many_files", "files = [os.open('file', os.O_RDONLY) for _ in range(300)]; reached()"),
-        reaches("use_processor", "while time.process_time() < 3.2: pass\nreached()"),
+        reaches("use_processor", "while time.process_time() < 2.2: pass\nreached()"),
         reaches(
             "start_many_processes",
             "children = []

@@ -114,7 +114,7 @@ impl Site {
                 memory: Some(600 << 20),
                 file_size: Some(8 << 20),
                 processes: Some(64),
-                cpu_seconds: Some(2),
+                cpu_seconds: Some(1),
                 open_files: Some(256),
             },
             ..Walls::default()

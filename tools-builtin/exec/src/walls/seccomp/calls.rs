@@ -2,10 +2,11 @@
 
 use super::Rules;
 
-// Calls that the crate `libc` does not name on every target. Their numbers are the same on all architectures.
+// Calls that the crate `libc` does not name on every target. Numbers above 423 are the same on all architectures.
 pub(super) const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
+const KEXEC_FILE_LOAD: i64 = if cfg!(target_arch = "x86_64") { 320 } else { 294 };
 const OPEN_TREE_ATTR: i64 = 467;
 const FILE_SETATTR: i64 = 469;
 
@@ -53,7 +54,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_userfaultfd,
     // The machine.
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
