@@ -50,8 +50,11 @@ impl Launch {
     /// Makes the command that starts the program. Set only its standard streams: its environment carries the launch, and its arguments
     /// are those of the sandbox.
     ///
-    /// The environment is used because all users of the machine can read the arguments of a process. If the program cannot be started, the
-    /// command prints one line that begins with `toolcrib:` to standard error and exits with 126.
+    /// The environment is used because all users of the machine can read the arguments of a process.
+    ///
+    /// If the program cannot be started, the command prints one line that begins with `toolcrib:` or `bwrap:` to standard error, and exits
+    /// with 126 or 1. With bubblewrap, a program that signal N ended is reported as exit code 128 + N. The command ends with the thread
+    /// that spawned it.
     ///
     /// # Errors
     /// Returns an error if the layers do not confine, or if a path is relative or leads through a symbolic link.

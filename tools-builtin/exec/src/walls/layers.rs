@@ -26,7 +26,7 @@ pub struct Layers {
 pub enum Bubblewrap {
     /// No `bwrap` is installed in the system's folders.
     Missing,
-    /// It is installed, but cannot start a program.
+    /// Installed, but unable to start a program.
     Broken {
         /// The path of `bwrap`.
         path: PathBuf,
@@ -35,7 +35,7 @@ pub enum Bubblewrap {
         /// The first line of its error.
         reason: String,
     },
-    /// It starts programs.
+    /// Starts programs.
     Works {
         /// The path of `bwrap`.
         path: PathBuf,

@@ -66,7 +66,7 @@ pub struct Walls {
     pub hidden: Vec<PathBuf>,
     /// A private, empty folder for temporary files, which the caller makes and removes.
     ///
-    /// It is `/tmp` with bubblewrap and `TMPDIR` without. If `None`, bubblewrap makes a `/tmp` in memory, and without bubblewrap there is
+    /// The program sees it as `/tmp` with bubblewrap, and as `TMPDIR` without. If `None`, bubblewrap makes a `/tmp` in memory, and without bubblewrap there is
     /// none.
     pub scratch: Option<PathBuf>,
     /// The network that the program reaches.

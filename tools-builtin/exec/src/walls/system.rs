@@ -1,4 +1,4 @@
-//! What programs need to start: libraries, tools, devices and a view of themselves.
+//! The libraries, tools and devices that every program needs to start.
 
 use std::path::{Path, PathBuf};
 

@@ -12,7 +12,7 @@ use crate::site::{SECRET, Site};
 use crate::work::{Test, trial};
 
 pub(crate) fn trials(case: &Case) -> Vec<Trial> {
-    let tests: [(&str, Test); 8] = [
+    let tests: [(&str, Test); 9] = [
         ("a_grant_of_everything_leaves_out_hidden_paths_and_other_processes", |site, case| {
             let script = "cat \"$OUTSIDE/secret\"; cat \"$SITE/lodge/lair/hidden/state\"; ls -d /proc/$BYSTANDER; cat /proc/$BYSTANDER/environ
 echo new >\"$OUTSIDE/new\"";
@@ -32,11 +32,23 @@ echo new >\"$OUTSIDE/new\"";
             Ok(())
         }),
         ("a_grant_below_a_hidden_path_is_void", |site, case| {
-            let output = shell(site, case, "cat \"$SITE/lodge/lair/hidden/state\"", |walls| {
+            let output = shell(site, case, "echo started; cat \"$SITE/lodge/lair/hidden/state\"", |walls| {
                 walls.read.push(site.path("lodge/lair/hidden/state"));
                 walls.write.push(site.path("lodge/lair/hidden"));
             });
+            assert!(String::from_utf8_lossy(&output.stdout).starts_with("started"), "{output:?}");
             assert!(!String::from_utf8_lossy(&output.stdout).contains(SECRET), "{output:?}");
+            Ok(())
+        }),
+        ("a_writable_path_in_a_protected_tree_is_protected", |site, case| {
+            if case.alone {
+                return Ok(());
+            }
+            shell(site, case, "echo after >guarded/deep/config", |walls| {
+                walls.protected = vec![site.path("granted/guarded")];
+                walls.write.push(site.path("granted/guarded/deep"));
+            });
+            assert_eq!(site.text("granted/guarded/deep/config"), "before");
             Ok(())
         }),
         ("a_readable_path_in_a_writable_tree_is_writable", |site, case| {

@@ -10,7 +10,7 @@ use crate::site::Site;
 pub(crate) type Test = fn(&Site, &Case) -> Result<(), Failed>;
 
 pub(crate) fn trials(case: &Case) -> Vec<Trial> {
-    let tests: [(&str, Test); 10] = [
+    let tests: [(&str, Test); 11] = [
         ("files_in_the_granted_folder_can_be_changed", |site, case| {
             shell(
                 site,
@@ -66,6 +66,17 @@ pub(crate) fn trials(case: &Case) -> Vec<Trial> {
             assert!(output.status.success(), "{output:?}");
             assert_eq!(site.text("scratch/file"), "kept\n");
             Ok(())
+        }),
+        ("other_processes_of_the_user_do_not_use_up_the_limit", |site, case| {
+            let mut sleep = Command::new("/bin/sleep");
+            let mut others: Vec<_> =
+                (0..80).map(|_| case.switch_user(sleep.arg("60")).spawn()).collect::<Result<_, _>>()?;
+            let result = shell(site, case, "ls | cat; ls | cat");
+            for other in &mut others {
+                other.kill()?;
+                other.wait()?;
+            }
+            result.map(drop)
         }),
         ("git_commits", |site, case| {
             let mut git = Command::new("git");
