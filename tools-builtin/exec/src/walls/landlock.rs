@@ -1,5 +1,6 @@
 //! Landlock: which files this process and its descendants may open and change.
 
+use std::error::Error;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +21,7 @@ const NEWEST: ABI = ABI::V10;
 const REQUIRED: ABI = ABI::V6;
 
 /// Restricts this thread as one layer of several: bubblewrap has left out everything that is not granted.
-pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), RulesetError> {
+pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>> {
     let mut rules = Rules::new(Ruleset::default())?;
     let grants = Grants::new(walls);
     rules.allow(["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from), reading())?;
@@ -35,7 +36,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), RulesetError> 
 }
 
 /// Restricts this thread by Landlock without bubblewrap. A hidden path is left out by granting its neighbours instead of its parents.
-pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), RulesetError> {
+pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), Box<dyn Error>> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(REQUIRED))?
@@ -114,10 +115,10 @@ impl Rules {
         Ok(())
     }
 
-    fn restrict(self) -> Result<(), RulesetError> {
+    fn restrict(self) -> Result<(), Box<dyn Error>> {
         match self.0.restrict_self()?.ruleset {
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
-            RulesetStatus::NotEnforced => unreachable!("Landlock was found before"),
+            RulesetStatus::NotEnforced => Err("the kernel does not apply Landlock rules".into()),
         }
     }
 }

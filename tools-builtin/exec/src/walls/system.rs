@@ -7,13 +7,12 @@ const FOLDERS: [&str; 10] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store", "/run/current-system"];
 
 /// Entries of `/etc` without secrets. The others stay invisible: `/etc` also has password hashes, host keys and credentials of services.
-const CONFIGURATION: [&str; 40] = [
+const CONFIGURATION: [&str; 38] = [
     "alternatives", "bash.bashrc", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version",
     "fonts", "gai.conf", "gitconfig", "group", "host.conf", "hosts", "inputrc", "ld.so.cache", "ld.so.conf",
     "ld.so.conf.d", "ld.so.preload", "locale.alias", "locale.conf", "localtime", "magic", "manpath.config",
     "mime.types", "nsswitch.conf", "os-release", "passwd", "perl", "pki/ca-trust", "pki/tls/certs", "profile",
-    "profile.d", "protocols", "python3", "python3.11", "services", "shells", "ssl/certs", "ssl/openssl.cnf",
-    "terminfo", "timezone",
+    "profile.d", "protocols", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
 ];
 
 /// Files of `/proc` about the machine. Only they and the program's own folder are readable without a `/proc` of its own.

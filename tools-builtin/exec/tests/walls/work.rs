@@ -1,8 +1,11 @@
 //! Work that the walls leave possible.
 
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use libtest_mimic::{Completion, Failed, Trial};
+
+use tools_exec::walls::Limits;
 
 use crate::case::Case;
 use crate::site::Site;
@@ -10,7 +13,7 @@ use crate::site::Site;
 pub(crate) type Test = fn(&Site, &Case) -> Result<(), Failed>;
 
 pub(crate) fn trials(case: &Case) -> Vec<Trial> {
-    let tests: [(&str, Test); 11] = [
+    let tests: [(&str, Test); 12] = [
         ("files_in_the_granted_folder_can_be_changed", |site, case| {
             shell(
                 site,
@@ -98,6 +101,25 @@ echo 'int main(){return 0;}' >a.c; cc a.c -o a";
             if site.path("granted/a.c").exists() && !case.alone {
                 shell(site, case, "./a")?;
             }
+            Ok(())
+        }),
+        ("cargo_tests_a_crate", |site, case| {
+            let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output()?;
+            let toolchain = Path::new(String::from_utf8(sysroot.stdout)?.trim()).canonicalize()?;
+            let mut reachable = Command::new("/usr/bin/test");
+            if !case.switch_user(reachable.arg("-x").arg(toolchain.join("bin/cargo"))).status()?.success() {
+                return Ok(());
+            }
+            let script = "set -e; export PATH=$TOOLCHAIN/bin:/usr/bin:/bin HOME=$PWD TMPDIR=$PWD USER=somebody
+mkdir -p probe/src; cd probe; echo '#[test] fn works() {}' >src/lib.rs
+printf '[package]\\nname = \"probe\"\\nedition = \"2024\"\\n[workspace]\\n' >Cargo.toml
+cargo test --offline; touch src/lib.rs; cargo test --offline --release";
+            let mut launch = site.launch(case, "/bin/bash", &["-c", script]);
+            launch.env.push(("TOOLCHAIN".into(), toolchain.display().to_string()));
+            launch.walls.read.push(toolchain);
+            launch.walls.limits = Limits::default();
+            let output = case.switch_user(&mut launch.command()?).output()?;
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             Ok(())
         }),
         ("unix_sockets_work_in_bubblewrap", |site, case| {
