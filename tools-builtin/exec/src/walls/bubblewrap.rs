@@ -1,0 +1,97 @@
+//! The arguments of bubblewrap.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::paths::{Grants, lies_in};
+use super::{Network, Walls, system};
+
+/// The place of the host's binary. `/dev` is always a folder of bubblewrap's own, so a file can be put there.
+pub(super) const HOST: &str = "/dev/toolcrib-walls";
+
+/// One step of building the program's file system. The order of the variants decides which step wins for the same path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    System,
+    Read,
+    Write,
+    Protect,
+    Hide,
+}
+
+/// Returns the arguments of `bwrap` up to the program. `host` is the binary that runs inside.
+pub(super) fn arguments(walls: &Walls, terminal: bool, host: &Path) -> Vec<OsString> {
+    let mut arguments = Arguments(Vec::new());
+    // No option shares the network: bubblewrap's own is empty.
+    let Network::None = walls.network;
+    arguments.add(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]);
+    if !terminal {
+        arguments.add(["--new-session"]);
+    }
+    let mut steps = steps(walls);
+    // Sorts a folder before its content, because a later mount covers an earlier one.
+    steps.sort();
+    steps.dedup();
+    for (path, step) in &steps {
+        arguments.mount(path, *step, walls);
+    }
+    arguments.add([Path::new("--ro-bind"), host, Path::new(HOST)]);
+    arguments.add(["--chdir", "/", "--", HOST]);
+    arguments.0
+}
+
+fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
+    let grants = Grants::new(walls);
+    let granted = |path: &Path| lies_in(path, grants.read.iter().chain(&grants.write).copied());
+    let system = system::readable().into_iter().chain([PathBuf::from("/var/tmp")]).filter(|path| !granted(path));
+    let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
+    let protected = || walls.protected.iter().filter(|path| path.exists());
+    let hidden = || walls.hidden.iter().filter(|path| path.exists() && granted(path));
+    let pinned = protected().chain(hidden()).flat_map(|path| grants.parents_to_pin(path));
+    let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
+    steps.extend(grants.read.iter().map(|path| (PathBuf::from(path), Step::Read)));
+    steps.extend(grants.write.iter().map(|path| (PathBuf::from(path), Step::Write)));
+    // A mount point cannot be renamed.
+    steps.extend(pinned.map(|path| (path, Step::Write)));
+    steps.extend(protected().filter(|path| granted(path)).map(|path| (path.clone(), Step::Protect)));
+    steps.extend(hidden().map(|path| (path.clone(), Step::Hide)));
+    steps
+}
+
+struct Arguments(Vec<OsString>);
+
+impl Arguments {
+    fn add(&mut self, words: impl IntoIterator<Item = impl Into<OsString>>) {
+        self.0.extend(words.into_iter().map(Into::into));
+    }
+
+    fn mount(&mut self, path: &Path, step: Step, walls: &Walls) {
+        let bind = |option: &str| [option.into(), path.as_os_str().to_owned(), path.as_os_str().to_owned()];
+        match (step, path.to_str()) {
+            // Root could change the kernel's settings in /proc/sys, also without capabilities.
+            (Step::System, Some("/proc")) => self.add(["--proc", "/proc", "--remount-ro", "/proc"]),
+            (Step::System, Some("/dev")) => self.add(["--dev", "/dev"]),
+            (Step::System, Some("/tmp")) => self.temporary(walls),
+            (Step::System, Some("/var/tmp")) => self.add(["--symlink", "/tmp", "/var/tmp"]),
+            (Step::System, _) => match path.read_link() {
+                // Binds the file that a link in /etc leads to, and keeps links such as /bin.
+                Ok(target) if path.is_dir() => self.add(["--symlink".into(), target.into_os_string(), path.into()]),
+                _ => self.add(bind("--ro-bind")),
+            },
+            (Step::Read | Step::Protect, _) => self.add(bind("--ro-bind")),
+            (Step::Write, _) => self.add(bind("--bind")),
+            (Step::Hide, _) if path.is_dir() => {
+                self.add([Path::new("--tmpfs"), path, Path::new("--remount-ro"), path]);
+            }
+            (Step::Hide, _) => self.add([Path::new("--ro-bind"), Path::new("/dev/null"), path]),
+        }
+    }
+
+    fn temporary(&mut self, walls: &Walls) {
+        match (&walls.scratch, walls.limits.memory) {
+            (Some(scratch), _) => self.add([Path::new("--bind"), scratch, Path::new("/tmp")]),
+            (None, Some(size)) => self.add(["--size", &size.to_string(), "--tmpfs", "/tmp"]),
+            (None, None) => self.add(["--tmpfs", "/tmp"]),
+        }
+    }
+}

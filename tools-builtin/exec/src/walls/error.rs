@@ -1,0 +1,45 @@
+//! Errors of the walls.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A reason why a program cannot be confined.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WallsError {
+    /// This system has no sandbox.
+    #[error("programs cannot be confined on {system}; run Toolcrib on Linux")]
+    Unavailable {
+        /// The operating system.
+        system: &'static str,
+    },
+    /// The layers of this machine do not add up to a confinement.
+    #[error("programs cannot be confined on this machine: {missing}; install bubblewrap and allow user namespaces")]
+    NotConfinement {
+        /// The layers that are missing, and why they are needed.
+        missing: String,
+    },
+    /// A path is relative or contains `..`.
+    #[error("the path {} is not absolute; give the full path", path.display())]
+    NotAbsolute {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A path leads through a symbolic link.
+    #[error("the path {} leads to {}; grant that path instead", path.display(), real.display())]
+    NotReal {
+        /// The path.
+        path: PathBuf,
+        /// The file or folder that it leads to.
+        real: PathBuf,
+    },
+    /// A path, an argument or a variable cannot be passed on.
+    #[error("cannot describe the program to its sandbox: {0}; use only text without NUL characters")]
+    NotText(#[source] serde_json::Error),
+    /// A path was replaced while it was checked.
+    #[error("a path of the grant changed while it was checked: {0}; try again")]
+    Moved(#[source] io::Error),
+    /// The binary of this process cannot be found.
+    #[error("cannot find the binary of this process: {0}; start it again if it was replaced")]
+    NoHost(#[source] io::Error),
+}

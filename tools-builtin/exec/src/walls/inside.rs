@@ -1,0 +1,69 @@
+//! The host's binary, started again: it confines itself and becomes the program.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, exit};
+
+use rustix::process::{Signal, set_parent_process_death_signal, setsid};
+
+use super::launch::{HOST_NAME, Parcel, VARIABLE};
+use super::paths::Identity;
+use super::{Confinement, Launch, landlock, limits, privilege, seccomp};
+
+/// The exit code of a program that could not be started.
+const NOT_STARTED: i32 = 126;
+
+/// Confines this process and replaces it by the program. Never returns.
+pub(crate) fn confine_and_run() -> ! {
+    let Err(error) = run();
+    eprintln!("toolcrib: cannot start the program: {}", error.to_string().replace('\n', " "));
+    exit(NOT_STARTED)
+}
+
+fn run() -> Result<Infallible, Box<dyn Error>> {
+    let Parcel { mut launch, identities } = received()?;
+    identities.iter().try_for_each(Identity::verify)?;
+    let confinement = launch.layers.confinement()?;
+    let alone = confinement == Confinement::LandlockAlone;
+    if alone && !launch.terminal {
+        // Fails in the leader of a process group, which has no terminal of its own either.
+        let _ = setsid();
+    }
+    close_inherited_files()?;
+    limits::set(&launch.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
+    privilege::give_up()?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if alone {
+        landlock::restrict_alone(&launch.walls, launch.terminal)?;
+        launch
+            .env
+            .extend(launch.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
+    } else if launch.layers.landlock.is_some() {
+        landlock::restrict_in_bubblewrap(&launch.walls)?;
+    }
+    seccomp::restrict(launch.walls.network, alone)?;
+    let mut program = Command::new(&launch.program);
+    program.args(&launch.args).env_clear().envs(launch.env).current_dir(&launch.cwd);
+    Err(format!("{}: {}", launch.program.display(), program.exec()).into())
+}
+
+fn received() -> Result<Parcel<Launch>, Box<dyn Error>> {
+    let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
+    let text: String = pieces.collect();
+    serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())
+}
+
+/// Closes all files but the standard streams: whoever started the host may have left some open.
+fn close_inherited_files() -> Result<(), Box<dyn Error>> {
+    let open: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in open {
+        // The list's own descriptor is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Landlock: which files this process and its descendants may open and change.
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
+
+use super::paths::Grants;
+use super::{Walls, system};
+
+/// The newest ABI whose rights are requested. Older kernels apply those that they know.
+const NEWEST: ABI = ABI::V10;
+/// The ABI whose rights all have to hold without bubblewrap.
+const REQUIRED: ABI = ABI::V6;
+
+/// Restricts this thread as one layer of several: bubblewrap has left out everything that is not granted.
+pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>> {
+    let mut rules = Rules::new(Ruleset::default())?;
+    let grants = Grants::new(walls);
+    rules.allow(["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from), reading())?;
+    rules.allow(["/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
+    let terminals = ["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/console"].map(PathBuf::from);
+    rules.allow(terminals, terminal())?;
+    rules.allow(system::DEVICES.map(PathBuf::from), device())?;
+    rules.allow(system::readable(), reading())?;
+    rules.allow(grants.read.into_iter().cloned(), reading())?;
+    rules.allow(grants.write.into_iter().cloned(), writing())?;
+    rules.restrict()
+}
+
+/// Restricts this thread by Landlock without bubblewrap. A hidden path is left out by granting its neighbours instead of its parents.
+pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), Box<dyn Error>> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(REQUIRED))?
+        .handle_access(AccessNet::from_all(REQUIRED))?
+        .scope(Scope::from_all(REQUIRED))?;
+    let mut rules = Rules::new(ruleset)?;
+    let grants = Grants::new(walls);
+    let hidden: Vec<_> = walls.hidden.iter().cloned().chain(["/proc", "/dev"].map(PathBuf::from)).collect();
+    rules.allow(system::own_proc(), reading())?;
+    if with_terminal {
+        rules.allow([PathBuf::from("/dev/tty")], terminal())?;
+    }
+    rules.allow(system::DEVICES.map(PathBuf::from), device())?;
+    rules.allow(system::readable().iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
+    rules.allow(grants.read.iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
+    rules
+        .allow(grants.write.iter().copied().chain(&walls.scratch).flat_map(|tree| beside(tree, &hidden)), writing())?;
+    rules.restrict()
+}
+
+fn reading() -> BitFlags<AccessFs> {
+    AccessFs::from_read(NEWEST)
+}
+
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::from_all(NEWEST) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
+}
+
+fn device() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate
+}
+
+fn terminal() -> BitFlags<AccessFs> {
+    device() | AccessFs::ReadDir | AccessFs::IoctlDev
+}
+
+/// Returns `tree`, or its largest parts that contain no path of `hidden`.
+fn beside(tree: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let tree = tree.canonicalize().unwrap_or_else(|_| tree.to_owned());
+    if hidden.iter().any(|path| tree.starts_with(path)) {
+        return Vec::new();
+    }
+    if !hidden.iter().any(|path| path.starts_with(&tree)) {
+        return vec![tree];
+    }
+    let entries = fs::read_dir(&tree).into_iter().flatten().flatten();
+    // A rule for a link would be a rule for its target, which may be outside.
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    entries.flat_map(|entry| beside(&entry.path(), hidden)).collect()
+}
+
+struct Rules(RulesetCreated);
+
+impl Rules {
+    /// Adds the rights that only newer kernels know, and creates the ruleset.
+    fn new(ruleset: Ruleset) -> Result<Self, RulesetError> {
+        let ruleset = ruleset
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(NEWEST))?
+            .handle_access(AccessNet::from_all(NEWEST))?
+            .scope(Scope::from_all(NEWEST))?;
+        ruleset.create().map(Self)
+    }
+
+    /// Allows `access` below each path. Paths that do not exist get no rule.
+    fn allow(
+        &mut self,
+        paths: impl IntoIterator<Item = PathBuf>,
+        access: BitFlags<AccessFs>,
+    ) -> Result<(), RulesetError> {
+        for path in paths {
+            let Ok((file, is_folder)) = open(&path) else { continue };
+            let access = if is_folder { access } else { access & AccessFs::from_file(NEWEST) };
+            (&mut self.0).add_rule(PathBeneath::new(file, access))?;
+        }
+        Ok(())
+    }
+
+    fn restrict(self) -> Result<(), Box<dyn Error>> {
+        match self.0.restrict_self()?.ruleset {
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+            RulesetStatus::NotEnforced => Err("the kernel does not apply Landlock rules".into()),
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<(OwnedFd, bool)> {
+    // Only the links of the system, such as /bin, are followed.
+    let path = if path.starts_with("/etc") || path.parent() == Some(Path::new("/")) {
+        path.canonicalize()?
+    } else {
+        path.to_owned()
+    };
+    let file = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+    let is_folder = FileType::from_raw_mode(rustix::fs::fstat(&file)?.st_mode) == FileType::Directory;
+    Ok((file, is_folder))
+}

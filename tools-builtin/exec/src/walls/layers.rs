@@ -1,0 +1,151 @@
+//! The kernel features of a machine that confine programs.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::WallsError;
+
+/// The lowest Landlock ABI that confines without bubblewrap: older ones stop neither signals nor abstract Unix sockets.
+const LANDLOCK_ALONE: u32 = 6;
+
+/// The kernel features of this machine that confine programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// The Landlock ABI of the kernel. `None` means that the kernel has no Landlock.
+    pub landlock: Option<u32>,
+    /// True if the kernel filters system calls.
+    pub seccomp: bool,
+    /// Bubblewrap, which starts programs in namespaces of their own.
+    pub bubblewrap: Bubblewrap,
+}
+
+/// The state of bubblewrap on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bubblewrap {
+    /// No `bwrap` is installed in the system's folders.
+    Missing,
+    /// Installed, but unable to start a program.
+    Broken {
+        /// The path of `bwrap`.
+        path: PathBuf,
+        /// The version that it reports.
+        version: String,
+        /// The first line of its error.
+        reason: String,
+    },
+    /// Starts programs.
+    Works {
+        /// The path of `bwrap`.
+        path: PathBuf,
+        /// The version that it reports.
+        version: String,
+    },
+}
+
+/// The combination of layers that confines a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confinement {
+    /// Bubblewrap with seccomp, and with Landlock as far as the kernel has it.
+    Bubblewrap(PathBuf),
+    /// Landlock and seccomp.
+    LandlockAlone,
+}
+
+impl Confinement {
+    /// Returns true if [`Walls::protected`](super::Walls::protected) holds. Ask the user about each write otherwise.
+    pub fn keeps_protected_paths(&self) -> bool {
+        matches!(self, Self::Bubblewrap(_))
+    }
+
+    /// Sentences about the gaps and costs of this combination, for a person who decides whether to rely on it.
+    pub fn caveats(&self) -> &'static [&'static str] {
+        match self {
+            Self::Bubblewrap(_) => &[
+                "A Unix socket inside a granted folder can be connected to, also where the grant is read-only.",
+                "The kernel does not limit the number of processes of root.",
+            ],
+            Self::LandlockAlone => &[
+                "Protected paths inside a writable folder can be written.",
+                "Names, sizes and times of all files are visible, but not their content.",
+                "The permissions and times of the user's own files in readable folders can be changed through an open file.",
+                "The scheduling of the user's other processes can be changed.",
+                "Programs cannot change permissions, owners, times or extended attributes by path, which some build tools need.",
+                "Programs cannot use Unix sockets, pseudo-terminals, System V IPC or /dev/shm, and see only part of /proc.",
+                "The kernel does not limit the number of processes of root.",
+            ],
+        }
+    }
+}
+
+impl Layers {
+    /// Asks the kernel and bubblewrap. Starts `bwrap` twice if it is installed.
+    pub fn probe() -> Self {
+        #[cfg(target_os = "linux")]
+        return super::probe::probe();
+        #[cfg(not(target_os = "linux"))]
+        Self { landlock: None, seccomp: false, bubblewrap: Bubblewrap::Missing }
+    }
+
+    /// Leaves bubblewrap out, as if it were not installed.
+    #[must_use]
+    pub fn without_bubblewrap(self) -> Self {
+        Self { bubblewrap: Bubblewrap::Missing, ..self }
+    }
+
+    /// Chooses the strongest combination.
+    ///
+    /// # Errors
+    /// Returns an error if no combination of these layers confines a program.
+    pub fn confinement(&self) -> Result<Confinement, WallsError> {
+        if !cfg!(target_os = "linux") {
+            return Err(WallsError::Unavailable { system: std::env::consts::OS });
+        }
+        let missing = if !self.seccomp {
+            "the kernel does not filter system calls (seccomp)".to_owned()
+        } else if let Bubblewrap::Works { path, .. } = &self.bubblewrap {
+            return Ok(Confinement::Bubblewrap(path.clone()));
+        } else {
+            match self.landlock {
+                Some(abi) if abi >= LANDLOCK_ALONE => return Ok(Confinement::LandlockAlone),
+                Some(abi) => format!(
+                    "{}, and Landlock ABI {abi} stops neither signals nor abstract Unix sockets (ABI {LANDLOCK_ALONE} does)",
+                    self.bubblewrap
+                ),
+                None => format!("{}, and the kernel has no Landlock", self.bubblewrap),
+            }
+        };
+        Err(WallsError::NotConfinement { missing })
+    }
+}
+
+impl fmt::Display for Bubblewrap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => write!(f, "bubblewrap is not installed"),
+            Self::Broken { version, reason, .. } => write!(f, "bubblewrap {version} cannot start programs ({reason})"),
+            Self::Works { path, version } => write!(f, "bubblewrap {version} at {}", path.display()),
+        }
+    }
+}
+
+impl fmt::Display for Layers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.landlock {
+            Some(abi) => writeln!(f, "Landlock: ABI {abi}")?,
+            None => writeln!(f, "Landlock: missing")?,
+        }
+        writeln!(f, "seccomp: {}", if self.seccomp { "available" } else { "missing" })?;
+        writeln!(f, "bubblewrap: {}", self.bubblewrap)?;
+        match self.confinement() {
+            Ok(Confinement::Bubblewrap(_)) => write!(f, "Programs run in bubblewrap.")?,
+            Ok(Confinement::LandlockAlone) => {
+                write!(f, "Programs run behind Landlock alone; install bubblewrap to close its gaps.")?
+            }
+            Err(error) => return write!(f, "No programs can be run: {error}."),
+        }
+        self.confinement().iter().flat_map(Confinement::caveats).try_for_each(|caveat| write!(f, "\n- {caveat}"))
+    }
+}

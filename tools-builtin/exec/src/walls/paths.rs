@@ -1,0 +1,97 @@
+//! The paths of the walls, checked and reduced to those that take effect.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+use serde::{Deserialize, Serialize};
+
+use super::{Walls, WallsError};
+
+/// Folders that programs get in a version of their own, so grants for them have no effect.
+const OWN: [&str; 2] = ["/proc", "/dev"];
+
+/// Checks that all paths are absolute and lead through no symbolic link.
+pub(super) fn check(walls: &Walls) -> Result<(), WallsError> {
+    let Walls { read, write, protected, hidden, scratch, .. } = walls;
+    for path in read.iter().chain(write).chain(protected).chain(hidden).chain(scratch) {
+        if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+            return Err(WallsError::NotAbsolute { path: path.clone() });
+        }
+        if let Ok(real) = path.canonicalize()
+            && real != *path
+        {
+            return Err(WallsError::NotReal { path: path.clone(), real });
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if `path` is one of `trees` or lies below one.
+pub(super) fn lies_in<'a>(path: &Path, trees: impl IntoIterator<Item = &'a PathBuf>) -> bool {
+    trees.into_iter().any(|tree| path.starts_with(tree))
+}
+
+/// A path and the file or folder that was there when the launch was checked.
+///
+/// A confined program that runs at the same time can put a symbolic link into a folder that is granted to it. Whoever mounts that folder
+/// later would follow the link.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Identity {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// Returns an error if `path` leads through a symbolic link by now.
+    pub(super) fn new(path: PathBuf) -> io::Result<Self> {
+        let file = openat2(CWD, &path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        let status = fstat(&file)?;
+        Ok(Self { path, device: status.st_dev, inode: status.st_ino })
+    }
+
+    /// Returns an error if the path leads elsewhere now.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        let moved = || format!("{} was moved while the sandbox was built", self.path.display());
+        let now = Self::new(self.path.clone()).map_err(|_| moved())?;
+        if (now.device, now.inode) == (self.device, self.inode) { Ok(()) } else { Err(moved()) }
+    }
+}
+
+/// Returns all paths of the walls that are mounted or opened later, which [`check`] has accepted.
+pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
+    let grants = Grants::new(walls);
+    let protected = || walls.protected.iter().filter(|path| path.exists());
+    let pinned =
+        protected().chain(&walls.hidden).flat_map(|path| grants.parents_to_pin(path)).filter(|path| path.exists());
+    let named = grants.read.iter().chain(&grants.write).copied().chain(protected()).cloned();
+    named.chain(pinned).map(Identity::new).collect()
+}
+
+/// The grants that take effect.
+pub(super) struct Grants<'a> {
+    pub(super) read: Vec<&'a PathBuf>,
+    pub(super) write: Vec<&'a PathBuf>,
+}
+
+impl<'a> Grants<'a> {
+    /// Leaves out grants inside hidden paths, writes inside protected paths, and reads inside writable trees.
+    pub(super) fn new(walls: &'a Walls) -> Self {
+        let effective = |path: &&PathBuf| {
+            path.exists() && !lies_in(path, &walls.hidden) && !OWN.iter().any(|own| path.starts_with(own))
+        };
+        let write: Vec<_> =
+            walls.write.iter().filter(effective).filter(|path| !lies_in(path, &walls.protected)).collect();
+        let read = walls.read.iter().chain(walls.write.iter().filter(|path| lies_in(path, &walls.protected)));
+        let read = read.filter(effective).filter(|path| !lies_in(path, write.iter().copied())).collect();
+        Self { read, write }
+    }
+
+    /// Returns the folders strictly between a writable tree and `path`. Renaming one of them would move `path` away.
+    pub(super) fn parents_to_pin(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
+        let trees: Vec<_> = self.write.iter().filter(|tree| path.starts_with(tree)).copied().cloned().collect();
+        let parents: Vec<_> = path.ancestors().skip(1).map(PathBuf::from).collect();
+        parents.into_iter().filter(move |parent| trees.iter().any(|tree| parent != tree && parent.starts_with(tree)))
+    }
+}

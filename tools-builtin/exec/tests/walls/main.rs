@@ -1,0 +1,52 @@
+//! Probes from inside a confined program, each with a positive control outside, for each combination of layers and each user.
+//!
+//! This binary is also the host: the sandbox starts it again. Run `cargo test -p toolcrib-exec --test walls` to see all cases with the
+//! reasons for those that this machine cannot run.
+
+#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+
+#[cfg(target_os = "linux")]
+mod case;
+#[cfg(target_os = "linux")]
+mod files;
+#[cfg(target_os = "linux")]
+mod grants;
+#[cfg(target_os = "linux")]
+mod kernel;
+#[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
+mod probe;
+#[cfg(target_os = "linux")]
+mod processes;
+#[cfg(target_os = "linux")]
+mod refusals;
+#[cfg(target_os = "linux")]
+mod resources;
+#[cfg(target_os = "linux")]
+mod site;
+#[cfg(target_os = "linux")]
+mod work;
+
+use std::process::ExitCode;
+
+#[cfg(target_os = "linux")]
+fn main() -> ExitCode {
+    tools_exec::enter();
+    let arguments = libtest_mimic::Arguments::from_args();
+    let mut trials = refusals::trials();
+    for case in case::all() {
+        let probes = [files::probes(), processes::probes(), network::probes(), kernel::probes(), resources::probes()];
+        trials.extend(
+            probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())),
+        );
+        trials.extend(work::trials(&case));
+        trials.extend(grants::trials(&case));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() -> ExitCode {
+    ExitCode::SUCCESS
+}
