@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "exec")]
+pub extern crate tools_exec as exec;
 #[cfg(feature = "fs")]
 pub extern crate tools_fs as fs;
 #[cfg(feature = "time")]
@@ -17,6 +19,8 @@ use tools::{Catalog, RegisterError};
 /// Returns [`RegisterError`] if a name is taken. Crates are registered in alphabetical order; those before the failing one stay
 /// registered.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    #[cfg(feature = "exec")]
+    exec::register(catalog)?;
     #[cfg(feature = "fs")]
     fs::register(catalog)?;
     #[cfg(feature = "time")]

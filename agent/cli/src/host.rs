@@ -188,6 +188,9 @@ fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
     services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
+    if services.get::<tools_builtin::exec::Sandbox>().is_none() {
+        services.insert(tools_builtin::exec::Sandbox::new());
+    }
     Ok(())
 }
 

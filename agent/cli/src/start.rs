@@ -13,6 +13,9 @@ impl Program {
     ///
     /// A process runs one program: a second call, or a name of other characters, ends with an error.
     pub fn main(self) -> ExitCode {
+        // Before anything else: the sandbox starts this binary again.
+        #[cfg(feature = "builtin")]
+        tools_builtin::exec::enter();
         let Some((name, version)) = self.install() else {
             notice::error("a program is running in this process already; call `main` once");
             return Exit::Internal.into();

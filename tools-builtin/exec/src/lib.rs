@@ -1,6 +1,25 @@
 #![doc = include_str!("../README.md")]
 
 mod enter;
+mod environment;
+mod lookup;
+mod preview;
+mod protected;
+mod report;
+mod run;
+mod sandbox;
+pub mod supervise;
 pub mod walls;
 
+use tools::{Catalog, RegisterError};
+
 pub use enter::enter;
+pub use sandbox::Sandbox;
+
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
+///
+/// # Errors
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
+pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    catalog.submit(&[&run::RUN_TOOL])
+}

@@ -1,7 +1,6 @@
 //! Finds the file of a program.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tools::ToolError;
@@ -26,11 +25,25 @@ pub(crate) fn program(name: &str, cwd: &Path) -> Result<PathBuf, ToolError> {
 }
 
 fn is_program(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && may_be_executed(&metadata))
+}
+
+#[cfg(unix)]
+fn may_be_executed(metadata: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_be_executed(_: &fs::Metadata) -> bool {
+    true
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

@@ -53,6 +53,11 @@ impl Hidden {
         Ok(())
     }
 
+    /// Returns the absolute paths.
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &self.places
+    }
+
     /// Reads the current identities of the hidden paths.
     pub(crate) fn snapshot(&self) -> HiddenSnapshot<'_> {
         HiddenSnapshot {

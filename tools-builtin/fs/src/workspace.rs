@@ -95,6 +95,11 @@ impl Workspace {
         &self.root
     }
 
+    /// Returns the paths that [`with_hidden`](Self::with_hidden) hides. A host that starts programs hides them from these too.
+    pub fn hidden_paths(&self) -> &[PathBuf] {
+        self.hidden.places()
+    }
+
     /// Returns the device and inode number of the directory, as text. It does not depend on the path by which the directory was opened.
     ///
     /// Pass it to [`with_domain`](tools::ToolContext::with_domain), so that calls in different workspaces do not wait for each other.

@@ -170,8 +170,19 @@ fn unsent_findings<'a>(skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReas
 fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines = std::iter::once(provider).chain(web::report(settings)?);
+    let lines = std::iter::once(provider).chain(programs()).chain(web::report(settings)?);
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
+}
+
+/// Returns the lines on the confinement of programs.
+#[cfg(feature = "builtin")]
+fn programs() -> Vec<String> {
+    tools_builtin::exec::walls::Layers::probe().to_string().lines().map(str::to_owned).collect()
+}
+
+#[cfg(not(feature = "builtin"))]
+fn programs() -> Vec<String> {
+    Vec::new()
 }
 
 /// Returns a line for each finding.

@@ -1,0 +1,68 @@
+//! The walls that follow from the grant.
+
+use std::net::TcpListener;
+
+use libtest_mimic::Trial;
+use tools_testkit::TempWorkspace;
+
+use crate::setup::{ALL, host, may_write, sh, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("only_granted_files_are_read", || {
+            let workspace = TempWorkspace::from_files([("a/in", "seen"), ("b/out", "unseen"), ("hidden/key", "unseen")]);
+            for (grant, path, is_read) in [
+                ("fs:read:a/**", "a/in", true),
+                ("fs:read:a/**", "b/out", false),
+                ("fs:read:**", "b/out", true),
+                ("fs:read:**", "hidden/key", false),
+                ("fs:read:b/*", "b/out", false),
+            ] {
+                let host = host(&workspace, &[grant, "exec:write:**", "fs:read:a/**"]);
+                let script = format!("cd {}; cat {path}", workspace.path().display());
+                assert_eq!(sh(&host, &script).contains("seen"), is_read, "{grant} {path}");
+            }
+        }),
+        trial("only_granted_files_are_written", || {
+            let workspace = TempWorkspace::from_files([("a/f", "old"), ("b/f", "old"), ("b/only", "old")]);
+            let host = host(&workspace, &["fs:read:**", "fs:write:a/**", "exec:write:**"]);
+            sh(&host, "for f in a/f b/f a/new b/new; do echo new > $f; done; mv a/f a/g; rm -f b/only; chmod 777 b/f");
+            assert_eq!(workspace.contains("a/g"), may_write());
+            assert_eq!(workspace.contains("a/new"), may_write());
+            assert_eq!(workspace.read("b/f"), "old");
+            assert!(!workspace.contains("b/new") && workspace.contains("b/only"));
+        }),
+        trial("files_that_run_by_themselves_are_not_written_unless_the_grant_names_them", || {
+            let workspace = TempWorkspace::from_files([(".git/config", "old"), ("sub/.git/hooks/x", "old"), ("f", "old")]);
+            let script = "for f in .git/config sub/.git/hooks/x f; do echo new > $f; done; mv .git g; mv sub s; mkdir -p new/.git";
+            let answer = sh(&host(&workspace, &ALL), script);
+            assert_eq!(workspace.read(".git/config"), "old", "{answer}");
+            assert_eq!(workspace.read("sub/.git/hooks/x"), "old", "{answer}");
+            assert_eq!(workspace.read("f") == "new\n", may_write(), "{answer}");
+            assert_eq!(answer.contains("new/.git"), may_write(), "{answer}");
+            if may_write() {
+                let grant = [&ALL[..], &["fs:write:**/.git/**", "fs:write:.git/**"]].concat();
+                sh(&host(&workspace, &grant), script);
+                assert_eq!(workspace.read("g/config"), "new\n");
+            }
+        }),
+        trial("there_is_no_network", || {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            listener.set_nonblocking(true).unwrap();
+            let script = format!("bash -c 'echo x > /dev/tcp/127.0.0.1/{port}' || echo failed");
+            let control = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert!(!String::from_utf8_lossy(&control.stdout).contains("failed") && listener.accept().is_ok());
+            let workspace = TempWorkspace::new();
+            let grant = [&ALL[..], &["net:*:**"]].concat();
+            let answer = sh(&host(&workspace, &grant), &script);
+            assert!(answer.contains("failed") && listener.accept().is_err(), "{answer}");
+        }),
+        trial("temporary_files_are_private_and_removed", || {
+            let workspace = TempWorkspace::new();
+            let host = host(&workspace, &ALL);
+            assert!(sh(&host, "echo kept > $TMPDIR/f && cat $TMPDIR/f").contains("kept"));
+            assert!(sh(&host, "ls -A $TMPDIR").contains("no output"));
+        }),
+    ]
+}

@@ -1,0 +1,22 @@
+//! Calls of `exec.run` through the whole pipeline, judged from outside. This binary is also the host.
+
+#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+
+#[cfg(target_os = "linux")]
+mod confinement;
+#[cfg(target_os = "linux")]
+mod permission;
+#[cfg(target_os = "linux")]
+mod programs;
+#[cfg(target_os = "linux")]
+mod setup;
+
+#[cfg(target_os = "linux")]
+fn main() {
+    tools_exec::enter();
+    let trials = [programs::trials(), confinement::trials(), permission::trials()];
+    libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
+}
+
+#[cfg(not(target_os = "linux"))]
+fn main() {}

@@ -1,0 +1,44 @@
+//! The grant and the approval of a command.
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use tools::{Decision, ErrorCode};
+use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
+
+use crate::setup::{host, run, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_clause_covers_the_words_that_it_spells", || {
+            let workspace = TempWorkspace::new();
+            let host = host(&workspace, &["fs:read:**", "exec:write:echo a", "exec:write:printf **"]);
+            for (program, args, is_run) in [
+                ("echo", &["a"] as &[&str], true),
+                ("echo", &["a", "b"], false),
+                ("echo", &["a;", "id"], false),
+                ("echo", &["a b"], false),
+                ("echo", &[], false),
+                ("/bin/echo", &["a"], false),
+                ("printf", &["%s", "a; b"], true),
+                ("env", &["echo", "a"], false),
+                ("sh", &["-c", "echo a"], false),
+            ] {
+                let ended = run(&host, json!({"program": program, "args": args}));
+                assert_eq!(ended.is_ok(), is_run, "{program} {args:?}");
+                if let Err(error) = ended {
+                    assert_eq!(error.code(), ErrorCode::PermissionDenied);
+                }
+            }
+        }),
+        trial("an_approval_shows_the_command_and_its_walls", || {
+            let workspace = TempWorkspace::new();
+            let approver = RecordingApprover::new(Decision::Allow);
+            let host = host(&workspace, &["fs:read:src/**"]).with_approver(approver.clone());
+            run(&host, json!({"program": "echo", "args": ["a b"]})).unwrap();
+            let [asked] = &approver.requests()[..] else { panic!() };
+            let shown = format!("{asked:?}");
+            assert!(shown.contains("exec:write:echo 'a b'") || shown.contains("echo 'a b'"), "{shown}");
+        }),
+        trial("the_house_rules_hold", || HouseRules::new().with_prefix("exec").assert(tools_exec::register)),
+    ]
+}

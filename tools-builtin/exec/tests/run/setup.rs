@@ -1,0 +1,44 @@
+//! A workspace, and calls of the tool in it.
+
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use tools::{ToolError, ToolResult};
+use tools_exec::Sandbox;
+use tools_exec::walls::{Confinement, Layers};
+use tools_fs::Workspace;
+use tools_testkit::{TempWorkspace, TestHost};
+
+/// Everything in the workspace.
+pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"];
+
+/// Returns a host with these files, in which the file `hidden/key` is hidden.
+pub(crate) fn host(workspace: &TempWorkspace, grant: &[&str]) -> TestHost {
+    let root = Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("hidden")]).unwrap();
+    TestHost::new(tools_exec::register).with_grant(grant).with_service(root).with_service(Sandbox::new())
+}
+
+/// Runs a script by `sh`.
+pub(crate) fn sh(host: &TestHost, script: &str) -> String {
+    text(run(host, json!({"program": "sh", "args": ["-c", script]})).unwrap())
+}
+
+pub(crate) fn run(host: &TestHost, arguments: Value) -> Result<ToolResult, ToolError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(host.call("exec.run", arguments))
+}
+
+pub(crate) fn text(result: ToolResult) -> String {
+    result.to_text()
+}
+
+/// Returns true if this machine keeps protected paths, so that programs may write.
+pub(crate) fn may_write() -> bool {
+    Layers::probe().confinement().as_ref().is_ok_and(Confinement::keeps_protected_paths)
+}
+
+pub(crate) fn trial(name: &str, test: fn()) -> Trial {
+    Trial::test(name, move || {
+        test();
+        Ok(())
+    })
+}
