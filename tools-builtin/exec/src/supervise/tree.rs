@@ -1,0 +1,124 @@
+//! Ends a program with all its descendants.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
+
+use super::ended::Exit;
+use super::process::{Descendants, Process};
+
+/// The number of times that new descendants are looked for and stopped before all are killed.
+const STOP_PASSES: usize = 32;
+
+/// How long no process has to end before the others are reported as remaining.
+const STUCK_AFTER: Duration = Duration::from_secs(1);
+
+/// The pauses between two attempts, which double.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+
+/// The descendants of the calling process, which must be a subreaper.
+#[derive(Debug)]
+pub(super) struct Tree {
+    program: Pid,
+    exit: Option<Exit>,
+    killed: HashSet<Process>,
+}
+
+impl Tree {
+    /// `program` is a child of the calling process.
+    pub(super) fn new(program: Pid) -> Self {
+        Self { program, exit: None, killed: HashSet::new() }
+    }
+
+    /// Returns the program.
+    pub(super) fn program(&self) -> Pid {
+        self.program
+    }
+
+    /// Returns the exit status of the program, if it has been reaped.
+    pub(super) fn exit(&self) -> Option<Exit> {
+        self.exit
+    }
+
+    /// Returns the number of processes that [`end`](Self::end) killed, the program included.
+    pub(super) fn killed(&self) -> usize {
+        self.killed.len()
+    }
+
+    /// Reaps children that ended, and returns their number. Returns `None` if no descendant is left: one whose parents ended
+    /// is a child of a subreaper.
+    pub(super) fn reap(&mut self) -> Option<usize> {
+        let mut reaped = 0;
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    reaped += 1;
+                    if pid == self.program {
+                        self.exit = Some(exit(status));
+                    }
+                }
+                Ok(None) => return Some(reaped),
+                Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    /// Kills all descendants and returns the number of those that cannot be killed.
+    ///
+    /// Ends when no descendant is left, however many come meanwhile, or when nothing has ended for [`STUCK_AFTER`].
+    pub(super) fn end(&mut self) -> usize {
+        let (mut pause, longest) = PAUSES;
+        let mut idle = Duration::ZERO;
+        loop {
+            let Some(reaped) = self.reap() else { return 0 };
+            let stopped = stop();
+            let before = self.killed.len();
+            for process in &stopped.list {
+                if process.signal(Signal::KILL, &stopped.family).is_ok() {
+                    self.killed.insert(*process);
+                }
+            }
+            if reaped > 0 || self.killed.len() > before {
+                (pause, idle) = (PAUSES.0, Duration::ZERO);
+            } else if idle >= STUCK_AFTER {
+                return stopped.list.len();
+            }
+            std::thread::sleep(pause);
+            idle += pause;
+            pause = longest.min(pause * 2);
+        }
+    }
+}
+
+/// Stops all descendants and returns them.
+///
+/// A process that is killed makes room for another one below a limit of processes; a stopped one does not, so a program that
+/// forks faster than it is killed runs into its limit. A stopped process does not replace a killed one either.
+fn stop() -> Descendants {
+    let mut stopped = HashSet::new();
+    let mut found = Descendants::default();
+    for _ in 0..STOP_PASSES {
+        let Ok(now) = Descendants::find() else { break };
+        found = now;
+        let new: Vec<_> = found.list.iter().filter(|process| stopped.insert(**process)).collect();
+        if new.is_empty() {
+            break;
+        }
+        for process in new {
+            // An error is one of killing too, which is counted.
+            let _ = process.signal(Signal::STOP, &found.family);
+        }
+    }
+    found
+}
+
+fn exit(status: WaitStatus) -> Exit {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Exit::Code(code),
+        (None, Some(signal)) => Exit::Signal(signal),
+        (None, None) => Exit::Unknown,
+    }
+}
