@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 pub struct Ended {
     /// How the program itself ended.
     pub exit: Exit,
-    /// The number of descendants that its end left behind and that were therefore killed.
-    pub killed: u32,
     /// The number of processes that could not be killed, because they belong to another user or wait in the kernel for a
     /// device. Usually 0. Their supervisor keeps trying.
     pub remaining: u32,
@@ -17,8 +15,8 @@ pub struct Ended {
 
 impl Ended {
     #[cfg(target_os = "linux")]
-    pub(super) fn new(exit: Exit, killed: u32, remaining: u32) -> Self {
-        Self { exit, killed, remaining }
+    pub(super) fn new(exit: Exit, remaining: u32) -> Self {
+        Self { exit, remaining }
     }
 }
 

@@ -107,12 +107,10 @@ async fn wait(tree: &mut Tree, wakers: &mut Wakers) {
 
 /// Ends the program with all its descendants and reports it, then keeps trying if some remain.
 fn end(channel: &UnixStream, tree: &mut Tree) -> io::Result<()> {
-    let left_behind = tree.exit().is_some();
     let mut remaining = tree.end();
-    let killed = tree.killed() - usize::from(!left_behind && tree.killed() > 0);
     let exit = tree.exit().unwrap_or(Exit::Unknown);
-    let count = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    let reported = send_report(channel, &Report::Ended(Ended::new(exit, count(killed), count(remaining))));
+    let count = u32::try_from(remaining).unwrap_or(u32::MAX);
+    let reported = send_report(channel, &Report::Ended(Ended::new(exit, count)));
     while remaining > 0 {
         remaining = tree.end();
     }

@@ -30,7 +30,8 @@ pub(super) struct Supervised {
 
 /// Starts the program. Dropping the future ends it.
 pub(super) async fn spawn(launch: &Launch, streams: Streams) -> Result<(u32, Leash, Supervised), StartError> {
-    let frame = encode(launch).map_err(|source| StartError::Refused { program: launch.program().to_owned(), source })?;
+    let frame =
+        encode(launch).map_err(|source| StartError::Refused { program: launch.program().to_owned(), source })?;
     let (supervisor, mut channel, leash, rest) = connect(&frame, streams).map_err(StartError::Supervisor)?;
     let report = async {
         channel.write_all(rest).await?;

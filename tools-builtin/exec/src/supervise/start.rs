@@ -26,7 +26,8 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
         return Err(StartError::NotEntered);
     }
     let pipes = || std::io::Result::Ok((std::io::pipe()?, std::io::pipe()?, std::io::pipe()?));
-    let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) = pipes().map_err(StartError::Supervisor)?;
+    let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) =
+        pipes().map_err(StartError::Supervisor)?;
     let (pid, leash, supervised) = spawn(launch, [in_read.into(), out_write.into(), err_write.into()]).await?;
 
     let (gone, tree_gone) = watch::channel(false);

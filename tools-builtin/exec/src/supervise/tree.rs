@@ -23,13 +23,12 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 pub(super) struct Tree {
     program: Pid,
     exit: Option<Exit>,
-    killed: HashSet<Process>,
 }
 
 impl Tree {
     /// `program` is a child of the calling process.
     pub(super) fn new(program: Pid) -> Self {
-        Self { program, exit: None, killed: HashSet::new() }
+        Self { program, exit: None }
     }
 
     /// Returns the program.
@@ -40,11 +39,6 @@ impl Tree {
     /// Returns the exit status of the program, if it has been reaped.
     pub(super) fn exit(&self) -> Option<Exit> {
         self.exit
-    }
-
-    /// Returns the number of processes that [`end`](Self::end) killed, the program included.
-    pub(super) fn killed(&self) -> usize {
-        self.killed.len()
     }
 
     /// Reaps children that ended, and returns their number. Returns `None` if no descendant is left: one whose parents ended
@@ -72,16 +66,17 @@ impl Tree {
     pub(super) fn end(&mut self) -> usize {
         let (mut pause, longest) = PAUSES;
         let mut idle = Duration::ZERO;
+        let mut killed: HashSet<Process> = HashSet::new();
         loop {
             let Some(reaped) = self.reap() else { return 0 };
             let stopped = stop();
-            let before = self.killed.len();
+            let before = killed.len();
             for process in &stopped.list {
                 if process.signal(Signal::KILL, &stopped.family).is_ok() {
-                    self.killed.insert(*process);
+                    killed.insert(*process);
                 }
             }
-            if reaped > 0 || self.killed.len() > before {
+            if reaped > 0 || killed.len() > before {
                 (pause, idle) = (PAUSES.0, Duration::ZERO);
             } else if idle >= STUCK_AFTER {
                 return stopped.list.len();

@@ -52,7 +52,8 @@ fn rest(pipe: &Receiver, buffer: &mut [u8], collector: &Mutex<impl Collect>) {
     let mut left = ioctl_fionread(pipe).ok().and_then(|left| usize::try_from(left).ok()).unwrap_or(0);
     while left > 0 {
         let most = left.min(buffer.len());
-        match pipe.try_read(&mut buffer[..most]) {
+        // Tokio may not have heard yet that the pipe is readable. It does not block.
+        match rustix::io::read(pipe, &mut buffer[..most]) {
             Ok(length) if length > 0 => {
                 locked(collector).push(&buffer[..length]);
                 left -= length;
