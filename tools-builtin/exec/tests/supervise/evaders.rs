@@ -1,8 +1,10 @@
 //! Programs that try to outlive their end.
 
+use std::process::Stdio;
+
 use libtest_mimic::Trial;
 use tokio::process::Command;
-use tools_exec::supervise::SupervisorLost;
+use tools_exec::supervise::{Capture, Running, SupervisorLost};
 
 use crate::host::Host;
 use crate::marker::Marker;
@@ -43,8 +45,14 @@ impl Evader {
         EVADERS.into_iter().find(|evader| evader.name == name)
     }
 
-    pub(crate) fn words(&self) -> [&'static str; 3] {
-        ["bash", "-c", self.script]
+    pub(crate) async fn start(self, mode: Mode, marker: &Marker) -> Running<Capture> {
+        let running = mode.start(marker, &["bash", "-c", &self.whole_script()]).await;
+        line(&running, "ready").await;
+        running
+    }
+
+    fn whole_script(self) -> String {
+        format!("{}{}", Marker::HOLD, self.script)
     }
 
     /// Returns true if the program reaches its supervisor, which nothing else than a wall can prevent.
@@ -76,8 +84,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
 }
 
 async fn stop(mode: Mode, marker: &Marker, evader: Evader) {
-    let running = mode.start(marker, &evader.words()).await;
-    line(&running, "ready").await;
+    let running = evader.start(mode, marker).await;
     running.stop();
     let ended = running.wait().await.expect("a report");
     marker.assert_gone();
@@ -85,35 +92,37 @@ async fn stop(mode: Mode, marker: &Marker, evader: Evader) {
 }
 
 async fn dropped(mode: Mode, marker: &Marker, evader: Evader) {
-    let running = mode.start(marker, &evader.words()).await;
-    line(&running, "ready").await;
+    let running = evader.start(mode, marker).await;
     drop(running);
-    until("no process is left", || marker.processes().is_empty()).await;
+    until("no process is left", || marker.is_gone()).await;
 }
 
 async fn killed(mode: Mode, marker: &Marker, evader: Evader) {
     let mut host = Host::start(mode, marker, evader).await;
     host.kill().await;
-    until("no process is left", || marker.processes().is_empty()).await;
+    until("no process is left", || marker.is_gone()).await;
 }
 
 /// A program that may send signals to its supervisor can outlive it, and the caller learns of it.
 async fn is_reported(mode: Mode, marker: &Marker, evader: Evader) {
-    let running = mode.start(marker, &evader.words()).await;
+    let running = evader.start(mode, marker).await;
     let Err(SupervisorLost { may_remain, .. }) = running.wait().await else { panic!("the supervisor lives") };
     assert!(may_remain);
-    assert!(!marker.processes().is_empty());
+    assert!(!marker.is_gone());
 }
 
 /// The positive control: without a supervisor each of them has a process that is left.
 async fn alone(marker: &Marker, evader: Evader) {
-    let [program, args @ ..] = evader.words();
-    let mut command = Command::new(program);
-    command.args(args).env(Marker::VARIABLE, marker.value()).kill_on_drop(true).process_group(0);
-    let child = command.stdout(std::process::Stdio::null()).spawn().expect("bash starts");
+    let mut command = Command::new("bash");
+    command
+        .args(["-c", &evader.whole_script()])
+        .env(Marker::VARIABLE, marker.path())
+        .kill_on_drop(true)
+        .process_group(0);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("bash starts");
     let first = child.id().expect("a process");
     until("it has descendants", || marker.processes().iter().any(|pid| *pid != first)).await;
     drop(child);
     until("it has ended", || !marker.processes().contains(&first)).await;
-    assert!(!marker.processes().is_empty());
+    assert!(!marker.is_gone());
 }

@@ -12,7 +12,7 @@ use tools_exec::supervise::{Capture, Launch, start};
 
 use crate::evaders::Evader;
 use crate::marker::Marker;
-use crate::modes::{Mode, line, run};
+use crate::modes::{Mode, run};
 
 const HOST: &str = "host";
 pub(crate) const WITHOUT_ENTER: &str = "without-enter";
@@ -31,7 +31,7 @@ impl Host {
 
     fn spawn(program: &Path, mode: Mode, marker: &Marker, evader: Evader) -> Self {
         let mut command = Command::new(program);
-        command.args([HOST, mode.name(), evader.name, marker.value()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args([HOST, mode.name(), evader.name, marker.path()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         Self(command.kill_on_drop(true).spawn().expect("the host starts"))
     }
 
@@ -64,11 +64,10 @@ pub(crate) fn serve() {
     let args: Vec<String> = std::env::args().skip(2).collect();
     let [mode, evader, marker] = args.as_slice() else { panic!("mode, evader, marker") };
     let (mode, evader) = (Mode::from_name(mode).expect("a mode"), Evader::from_name(evader).expect("an evader"));
-    let marker = Marker::from_value(marker.clone());
+    let marker = Marker::from_path(marker.clone());
     std::io::stdin().read_line(&mut String::new()).expect("a line");
     run(async {
-        let running = mode.start(&marker, &evader.words()).await;
-        line(&running, "ready").await;
+        let _running = evader.start(mode, &marker).await;
         println!("ready");
         stdout().flush().expect("a reader");
         std::future::pending::<()>().await;

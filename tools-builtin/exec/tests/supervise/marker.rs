@@ -1,69 +1,87 @@
 //! [`Marker`]: recognises the descendants of one program from outside.
 
-use std::fs;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::io::Read as _;
 
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
 
-static COUNT: AtomicU32 = AtomicU32::new(0);
-
-/// A value in the environment of a program, which its descendants inherit. A drop kills them.
-pub(crate) struct Marker(String);
+/// The path of a named pipe in the environment of a program, which its descendants inherit. A drop kills them.
+///
+/// `/proc` does not show each process of a chain whose members fork and end at once. If they hold the pipe open for writing, the
+/// kernel tells whether one of them is left.
+pub(crate) struct Marker {
+    path: String,
+    reader: Option<(File, TempDir)>,
+}
 
 impl Marker {
     pub(crate) const VARIABLE: &str = "SUPERVISED";
 
+    /// The beginning of a script that holds the pipe open.
+    pub(crate) const HOLD: &str = "exec 9>$SUPERVISED; ";
+
     pub(crate) fn new() -> Self {
-        Self(format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let reader = File::from(open(&path, flags, Mode::empty()).expect("the pipe"));
+        Self { path: path.into_os_string().into_string().expect("text"), reader: Some((reader, folder)) }
     }
 
-    pub(crate) fn from_value(value: String) -> Self {
-        Self(value)
+    /// A marker of another process.
+    pub(crate) fn from_path(path: String) -> Self {
+        Self { path, reader: None }
     }
 
-    pub(crate) fn value(&self) -> &str {
-        &self.0
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
-    /// Returns the processes with this marker that have not ended. Looks three times, because a process that forks and ends
-    /// can hide from one look.
+    /// Returns true if no process has this marker.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_closed() && self.processes().is_empty()
+    }
+
+    fn is_closed(&self) -> bool {
+        // A pipe without a writer is at its end, one with a writer would block.
+        self.reader.as_ref().is_none_or(|(reader, _)| matches!((&*reader).read(&mut [0]), Ok(0)))
+    }
+
+    /// Returns the processes with this marker that have not ended.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let mut found: Vec<u32> = (0..3).flat_map(|_| self.look()).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        let variable = format!("{}={}", Self::VARIABLE, self.path).into_bytes();
+        let has_marker = |pid: &u32| {
+            // It is empty after the end.
+            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ.split(|byte| *byte == 0).any(|entry| entry == variable)
+        };
+        pids().filter(has_marker).collect()
     }
 
     /// Fails if a process with this marker is left.
     pub(crate) fn assert_gone(&self) {
+        assert!(self.is_closed(), "a process holds the pipe open");
         let left = self.processes().into_iter().map(|pid| fs::read(format!("/proc/{pid}/cmdline")));
         let left: Vec<_> = left.map(|line| String::from_utf8_lossy(&line.unwrap_or_default()).into_owned()).collect();
         assert!(left.is_empty(), "left: {left:?}");
     }
 
-    fn look(&self) -> impl Iterator<Item = u32> + use<> {
-        let variable = format!("{}={}", Self::VARIABLE, self.0).into_bytes();
-        pids().filter(move |pid| {
-            // It is empty after the end.
-            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environ.split(|byte| *byte == 0).any(|entry| entry == variable)
-        })
-    }
-
     /// Kills the processes with this marker, so that a failing test leaves none.
-    pub(crate) fn kill(&self) {
-        while !self.processes().is_empty() {
-            self.look().for_each(kill);
-            thread::sleep(Duration::from_millis(1));
+    fn kill(&self) {
+        while !self.is_gone() {
+            self.processes().into_iter().for_each(kill);
         }
     }
 }
 
 impl Drop for Marker {
     fn drop(&mut self) {
-        self.kill();
+        if self.reader.is_some() {
+            self.kill();
+        }
     }
 }
 

@@ -47,7 +47,7 @@ impl Mode {
                 .with_args(words)
                 .with_death_of_parent(),
         };
-        launch.with_env("PATH", "/usr/local/bin:/usr/bin:/bin").with_env(Marker::VARIABLE, marker.value())
+        launch.with_env("PATH", "/usr/local/bin:/usr/bin:/bin").with_env(Marker::VARIABLE, marker.path())
     }
 
     /// Starts a program.
@@ -76,7 +76,7 @@ impl Mode {
 /// Runs a future to its end.
 pub(crate) fn run<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async { tokio::time::timeout(PATIENCE * 4, future).await.expect("a test that ends") })
+    runtime.block_on(async { tokio::time::timeout(PATIENCE * 10, future).await.expect("a test that ends") })
 }
 
 /// Waits until a condition holds.

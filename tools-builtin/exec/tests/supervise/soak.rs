@@ -7,7 +7,7 @@ use libtest_mimic::Trial;
 use crate::evaders::{EVADERS, Evader};
 use crate::host::Host;
 use crate::marker::Marker;
-use crate::modes::{Mode, line, until};
+use crate::modes::{Mode, until};
 
 /// The ends by `stop` of each mode.
 const TIMEOUTS: usize = 1000;
@@ -36,8 +36,7 @@ fn evaders(mode: Mode, count: usize) -> impl Iterator<Item = Evader> {
 /// Returns the time from `stop` to the report. Fails if a process is left then.
 async fn timeout(mode: Mode, evader: Evader) -> Duration {
     let marker = Marker::new();
-    let running = mode.start(&marker, &evader.words()).await;
-    line(&running, "ready").await;
+    let running = evader.start(mode, &marker).await;
     let stopped = Instant::now();
     running.stop();
     running.wait().await.expect("a report");
@@ -52,7 +51,7 @@ async fn host_kill(mode: Mode, evader: Evader) -> Duration {
     let mut host = Host::start(mode, &marker, evader).await;
     let killed = Instant::now();
     host.kill().await;
-    until("no process is left", || marker.processes().is_empty()).await;
+    until("no process is left", || marker.is_gone()).await;
     killed.elapsed()
 }
 
