@@ -26,8 +26,10 @@ impl Process {
         let mut fields = fields.split_ascii_whitespace();
         let state = fields.next()?;
         let parent = fields.next()?.parse().ok()?;
-        let started = fields.nth(17)?.parse().ok()?;
-        Some(Self { pid, parent, started, ended: matches!(state, "Z" | "X") })
+        let threads: u32 = fields.nth(15)?.parse().ok()?;
+        let started = fields.nth(1)?.parse().ok()?;
+        // The state is that of the first thread, which may have ended before others.
+        Some(Self { pid, parent, started, ended: matches!(state, "Z" | "X") && threads <= 1 })
     }
 
     /// Sends a signal, if this process is still a descendant of the calling one. `family` contains the calling process and its
@@ -90,4 +92,10 @@ impl Descendants {
         }
         Ok(found)
     }
+}
+
+/// Returns the children of the calling process, which must have one thread. Returns none if the kernel does not list them.
+pub(super) fn children() -> Vec<Pid> {
+    let children = fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, getpid, set_child_subreaper, setsid};
@@ -15,6 +16,9 @@ use super::ended::{Ended, Exit};
 use super::frame::{Report, Stage, Streams, receive_with_streams, send_report};
 use super::launch::Launch;
 use super::tree::Tree;
+
+/// The pause between two attempts to end processes that were reported as remaining.
+const RETRY: Duration = Duration::from_secs(5);
 
 /// Serves the host at the other end of standard input, and ends the process.
 pub(crate) fn serve() -> ! {
@@ -112,6 +116,7 @@ fn end(channel: &UnixStream, tree: &mut Tree) -> io::Result<()> {
     let count = u32::try_from(remaining).unwrap_or(u32::MAX);
     let reported = send_report(channel, &Report::Ended(Ended::new(exit, count)));
     while remaining > 0 {
+        std::thread::sleep(RETRY);
         remaining = tree.end();
     }
     reported

@@ -4,19 +4,23 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use rustix::thread::nanosleep;
 
 use super::ended::Exit;
-use super::process::{Descendants, Process};
+use super::process::{Descendants, Process, children};
 
 /// The number of times that new descendants are looked for and stopped before all are killed.
 const STOP_PASSES: usize = 32;
+
+/// The number of times that new children are looked for before other descendants are.
+const CHILD_PASSES: usize = 1024;
 
 /// How long no process has to end before the others are reported as remaining.
 const STUCK_AFTER: Duration = Duration::from_secs(1);
 
 /// The pauses between two attempts, which double.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(16));
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));
 
 /// The descendants of the calling process, which must be a subreaper.
 #[derive(Debug)]
@@ -67,21 +71,29 @@ impl Tree {
         let (mut pause, longest) = PAUSES;
         let mut idle = Duration::ZERO;
         let mut killed: HashSet<Process> = HashSet::new();
+        // Stopping the first process of a namespace would only keep the kernel from ending the others.
+        let mut is_first = true;
         loop {
             let Some(reaped) = self.reap() else { return 0 };
-            let stopped = stop();
+            kill_children();
+            let found = if is_first { Descendants::find().unwrap_or_default() } else { stop() };
+            is_first = false;
             let before = killed.len();
-            for process in &stopped.list {
-                if process.signal(Signal::KILL, &stopped.family).is_ok() {
+            for process in &found.list {
+                if process.signal(Signal::KILL, &found.family).is_ok() {
                     killed.insert(*process);
                 }
             }
             if reaped > 0 || killed.len() > before {
                 (pause, idle) = (PAUSES.0, Duration::ZERO);
             } else if idle >= STUCK_AFTER {
-                return stopped.list.len();
+                // /proc may not show a child that the kernel knows.
+                return found.list.len().max(1);
             }
-            std::thread::sleep(pause);
+            // The end of a child interrupts it.
+            if let Ok(pause) = pause.try_into() {
+                let _ = nanosleep(&pause);
+            }
             idle += pause;
             pause = longest.min(pause * 2);
         }
@@ -108,6 +120,21 @@ fn stop() -> Descendants {
         }
     }
     found
+}
+
+/// Kills the children of this process, which is quick enough for orphans that fork and end at once.
+fn kill_children() {
+    let mut killed = HashSet::new();
+    for _ in 0..CHILD_PASSES {
+        let new: Vec<_> = children().into_iter().filter(|child| killed.insert(*child)).collect();
+        if new.is_empty() {
+            break;
+        }
+        for child in new {
+            // Its number cannot belong to another process, because nothing is reaped meanwhile.
+            let _ = kill_process(child, Signal::KILL);
+        }
+    }
 }
 
 fn exit(status: WaitStatus) -> Exit {

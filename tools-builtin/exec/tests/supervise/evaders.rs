@@ -17,7 +17,7 @@ pub(crate) struct Evader {
     script: &'static str,
 }
 
-pub(crate) const EVADERS: [Evader; 6] = [
+pub(crate) const EVADERS: [Evader; 7] = [
     Evader { name: "new_sessions", script: "setsid sleep 1000 & setsid -f sleep 1000; echo ready; wait" },
     Evader {
         name: "double_forks",
@@ -31,6 +31,12 @@ pub(crate) const EVADERS: [Evader; 6] = [
     Evader {
         name: "kills_its_supervisor",
         script: "setsid sleep 1000 & echo ready; sleep .1; kill -9 $PPID; sleep 1000",
+    },
+    // /proc shows a process whose first thread has ended as ended.
+    Evader {
+        name: "ends_its_first_thread",
+        script: "perl -Mthreads -e 'threads->create(sub { sleep 1000 }); \
+                 syscall(`uname -m` =~ /x86_64/ ? 60 : 93, 0)' & sleep .3; echo ready; wait",
     },
     // Four chains of processes that each fork once and end, two that replace each other, and a daemon.
     Evader {

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use rustix::process::{Pid, Signal, kill_process};
@@ -71,7 +72,8 @@ impl Marker {
 
     /// Kills the processes with this marker, so that a failing test leaves none.
     fn kill(&self) {
-        while !self.is_gone() {
+        let started = Instant::now();
+        while !self.is_gone() && started.elapsed() < Duration::from_secs(10) {
             self.processes().into_iter().for_each(kill);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use tools_exec::supervise::{Capture, Exit, Launch, Ring, Running, StartError, Status, StdinError, start};
@@ -70,6 +71,14 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             running.wait().await.expect("a report");
             assert!(running.read_stdout().finished);
             assert!(matches!(running.write(b"three\n").await, Err(StdinError::Closed)));
+        }),
+        mode.trial("programs::a_start_can_be_given_up", async |mode, marker| {
+            for wait in 0..40 {
+                let start = mode.sh(&marker, "setsid sleep 1000 & sleep 1000");
+                // Whether it starts in time does not matter.
+                let _ = tokio::time::timeout(Duration::from_micros(wait * 250), start).await;
+            }
+            until("no process is left", || marker.is_gone()).await;
         }),
         mode.trial("programs::two_run_side_by_side", async |mode, marker| {
             let (one, two) = tokio::join!(mode.sh(&marker, "sleep 1000"), mode.sh(&marker, "sleep 1000"));
