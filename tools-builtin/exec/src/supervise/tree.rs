@@ -17,7 +17,7 @@ const STOP_PASSES: usize = 32;
 const CHILD_PASSES: usize = 1024;
 
 /// How long no process has to end before the others are reported as remaining.
-const STUCK_AFTER: Duration = Duration::from_secs(1);
+const STUCK_AFTER: Duration = Duration::from_secs(5);
 
 /// The pauses between two attempts, which double.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(128));

@@ -17,7 +17,7 @@ pub(crate) struct Evader {
     script: &'static str,
 }
 
-pub(crate) const EVADERS: [Evader; 7] = [
+pub(crate) const EVADERS: [Evader; 8] = [
     Evader { name: "new_sessions", script: "setsid sleep 1000 & setsid -f sleep 1000; echo ready; wait" },
     Evader {
         name: "double_forks",
@@ -37,6 +37,12 @@ pub(crate) const EVADERS: [Evader; 7] = [
         name: "ends_its_first_thread",
         script: "perl -Mthreads -e 'threads->create(sub { sleep 1000 }); \
                  syscall(`uname -m` =~ /x86_64/ ? 60 : 93, 0)' & sleep .3; echo ready; wait",
+    },
+    // As root, a user of its own limits it.
+    Evader {
+        name: "forks_without_end",
+        script: "ulimit -u 300; user=; [ $UID != 0 ] || user='setpriv --reuid 64123 --clear-groups'; \
+                 $user dash -c 'bomb() { bomb | bomb & bomb; }; bomb' 2>/dev/null & sleep .3; echo ready; wait",
     },
     // Four chains of processes that each fork once and end, two that replace each other, and a daemon.
     Evader {
