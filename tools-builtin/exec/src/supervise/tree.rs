@@ -10,9 +10,6 @@ use rustix::thread::nanosleep;
 use super::ended::Exit;
 use super::process::{Descendants, Process, children};
 
-/// The number of times that new descendants are looked for and stopped before all are killed.
-const STOP_PASSES: usize = 32;
-
 /// The number of times that new children are looked for before other descendants are.
 const CHILD_PASSES: usize = 1024;
 
@@ -71,13 +68,11 @@ impl Tree {
         let (mut pause, longest) = PAUSES;
         let mut idle = Duration::ZERO;
         let mut killed: HashSet<Process> = HashSet::new();
-        // Stopping the first process of a namespace would only keep the kernel from ending the others.
-        let mut is_first = true;
         loop {
             let Some(reaped) = self.reap() else { return 0 };
             kill_children();
-            let found = if is_first { Descendants::find().unwrap_or_default() } else { stop() };
-            is_first = false;
+            // Ends deep trees at once, and all trees if the kernel does not list children.
+            let found = Descendants::find().unwrap_or_default();
             let before = killed.len();
             for process in &found.list {
                 if process.signal(Signal::KILL, &found.family).is_ok() {
@@ -98,28 +93,6 @@ impl Tree {
             pause = longest.min(pause * 2);
         }
     }
-}
-
-/// Stops all descendants and returns them.
-///
-/// A process that is killed makes room for another one below a limit of processes; a stopped one does not, so a program that
-/// forks faster than it is killed runs into its limit. A stopped process does not replace a killed one either.
-fn stop() -> Descendants {
-    let mut stopped = HashSet::new();
-    let mut found = Descendants::default();
-    for _ in 0..STOP_PASSES {
-        let Ok(now) = Descendants::find() else { break };
-        found = now;
-        let new: Vec<_> = found.list.iter().filter(|process| stopped.insert(**process)).collect();
-        if new.is_empty() {
-            break;
-        }
-        for process in new {
-            // An error is one of killing too, which is counted.
-            let _ = process.signal(Signal::STOP, &found.family);
-        }
-    }
-    found
 }
 
 /// Kills the children of this process, which is quick enough for orphans that fork and end at once.
