@@ -18,6 +18,7 @@ pub fn enter() {
 }
 
 /// Returns true if [`enter`] was called.
+#[cfg(target_os = "linux")]
 pub(crate) fn has_entered() -> bool {
     ENTERED.load(Ordering::Relaxed)
 }

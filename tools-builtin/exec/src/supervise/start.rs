@@ -45,7 +45,6 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
 /// # Errors
 /// Returns an error on this operating system.
 #[cfg(not(target_os = "linux"))]
-#[expect(clippy::unused_async, reason = "the same signature on all systems")]
 pub async fn start<C: Collect>(_: &Launch, _: C, _: C) -> Result<Running<C>, StartError> {
     Err(StartError::Unsupported)
 }
