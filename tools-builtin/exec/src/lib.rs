@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod enter;
+mod entered;
 pub mod supervise;
 
 pub use enter::enter;

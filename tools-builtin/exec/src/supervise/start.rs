@@ -22,7 +22,7 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
     use super::stdin::Stdin;
     use super::watch::{drain, follow};
 
-    if !crate::enter::has_entered() {
+    if !crate::entered::has_entered() {
         return Err(StartError::NotEntered);
     }
     let pipes = || std::io::Result::Ok((std::io::pipe()?, std::io::pipe()?, std::io::pipe()?));

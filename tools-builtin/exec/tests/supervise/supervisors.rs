@@ -1,4 +1,4 @@
-//! What happens to supervisors.
+//! How supervisors end.
 
 use libtest_mimic::Trial;
 use rustix::process::Signal;
