@@ -1,15 +1,21 @@
-//! The first line of a host's `main`.
+//! [`enter`]: the first line of `main` in programs that run others.
 
-/// Turns this process into a part of the sandbox if the sandbox started it, and returns at once otherwise.
+/// Takes the role for which this crate started the program again. Returns at once in any other process.
 ///
-/// A program that runs other programs re-executes itself to confine them, so this is the first line of its `main`:
-/// no thread runs yet, and nothing has been printed.
+/// Call it in the first line of `main`: no thread runs yet, and nothing has been printed. Each program that a tool runs has a supervisor:
+/// this program, started again under another name. It starts this program once more, which confines itself and becomes the program. In
+/// these processes the function never returns. No program can be started before the first call.
 pub fn enter() {
     #[cfg(target_os = "linux")]
     {
-        let first = std::env::args_os().next().unwrap_or_default();
-        if std::path::Path::new(&first).file_name() == Some(crate::walls::HOST_NAME.as_ref()) {
+        let name = std::env::args_os().next().unwrap_or_default();
+        if name == crate::supervise::SUPERVISOR {
+            crate::supervise::serve();
+        }
+        // Bubblewrap cannot set the name apart from the path.
+        if std::path::Path::new(&name).file_name() == Some(crate::walls::HOST_NAME.as_ref()) {
             crate::walls::confine_and_run();
         }
     }
+    crate::entered::set_entered();
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod enter;
+mod entered;
 mod environment;
 mod lookup;
 mod preview;
