@@ -10,6 +10,7 @@ pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Resul
     let sandbox = cx.need::<Sandbox>()?;
     let confinement = sandbox.confinement()?;
     let command = Words::from_known(std::iter::once(program).chain(args.iter().map(String::as_str)));
+    let command = command.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let readable = Trees::from_grant(cx.grant(), Access::Read);
     let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
     let mut text = format!(

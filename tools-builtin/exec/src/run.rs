@@ -29,7 +29,7 @@ const DEFAULT_SECONDS: u32 = 120;
     name = "exec.run",
     title = "Run a program",
     writes = "exec:{program|word} {args|words}",
-    needs = [Sandbox, Workspace],
+    needs(Sandbox, Workspace),
     preview = describe,
     tags = ["programs"],
     max_output = "64KiB",
@@ -91,7 +91,7 @@ fn default_seconds() -> u32 {
     DEFAULT_SECONDS
 }
 
-fn describe(
+async fn describe(
     cx: &ToolContext,
     program: String,
     args: Vec<String>,
