@@ -90,16 +90,17 @@ impl TreePath {
         if self.path == other.path {
             return self.is_tree || !other.is_tree;
         }
-        let is_below = self.path == "." || other.path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'));
+        let is_below =
+            self.path == "." || other.path.strip_prefix(&self.path).is_some_and(|rest| rest.starts_with('/'));
         self.is_tree && is_below
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use proptest::prelude::*;
     use proptest::sample::select;
-    use super::*;
 
     fn trees(layers: &[&[&str]], access: Access) -> Vec<String> {
         let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());

@@ -1,9 +1,11 @@
 //! The preview of a program: its command line and the walls around it.
 
-use tools::protocol::{Access, Words};
+use tools::protocol::Words;
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 
 use crate::Sandbox;
+use crate::report::NARROWER;
+use crate::sandbox::Granted;
 
 /// Describes a command and its walls for the person who is asked about it.
 pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Result<Preview, ToolError> {
@@ -11,13 +13,15 @@ pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Resul
     let confinement = sandbox.confinement()?;
     let command = Words::from_known(std::iter::once(program).chain(args.iter().map(String::as_str)));
     let command = command.map_err(|error| ToolError::execution_failed(error.to_string()))?;
-    let readable = Trees::from_grant(cx.grant(), Access::Read);
-    let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
+    let granted = Granted::from_context(cx);
     let mut text = format!(
         "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: none\n",
-        listed(&readable),
-        listed(&writable),
+        listed(&granted.readable),
+        listed(&granted.writable),
     );
+    if granted.is_narrower() {
+        text += &format!("note: {NARROWER}\n");
+    }
     for caveat in confinement.caveats() {
         text += &format!("note: {caveat}\n");
     }

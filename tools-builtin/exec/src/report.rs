@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use crate::supervise::{Captured, Ended, Exit};
 
+/// A note that clauses were left out of the walls.
+pub(crate) const NARROWER: &str =
+    "clauses about files with wildcards do not reach programs; grant a folder, such as fs:read:src/**";
+
 /// Returns the end of a program and its output as text.
 pub(crate) fn report(end: &str, took: Duration, stdout: &Captured, stderr: &Captured, notes: &[String]) -> String {
     let mut text = format!("[{end}, {:.1} s]", took.as_secs_f64());

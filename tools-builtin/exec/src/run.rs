@@ -11,13 +11,17 @@ use tools_fs::Workspace;
 use crate::Sandbox;
 use crate::environment::environment;
 use crate::lookup;
-use crate::protected::Protected;
-use crate::report::{end, report};
+use crate::protected::{Protected, shown};
+use crate::report::{NARROWER, end, report};
+use crate::sandbox::Granted;
 use crate::supervise::{self, Capture};
-use crate::walls::{Confinement, Launch};
+use crate::walls::{Confined, Confinement};
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
 const KEPT: usize = 4 * 1024 * 1024;
+
+/// The most changed files that a result names.
+const NAMED: usize = 10;
 
 /// The time limit of a program, in seconds, if the call does not say another one.
 const DEFAULT_SECONDS: u32 = 120;
@@ -39,7 +43,7 @@ const DEFAULT_SECONDS: u32 = 120;
 )]
 pub(crate) async fn run(
     cx: &ToolContext,
-    /// The name of the program, or its path below the working directory, such as `./configure`.
+    /// The name of the program, or its path below the workspace root, such as `./configure`, whatever `cwd` is.
     program: String,
     /// The arguments.
     #[serde(default)]
@@ -78,7 +82,7 @@ pub(crate) async fn run(
     let took = started.elapsed();
     let notes = {
         let cx = cx.clone();
-        blocking(move || prepared.notes(&cx)).await?
+        blocking(move || Ok(prepared.notes(&cx))).await?
     };
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
@@ -109,6 +113,8 @@ struct Prepared {
     protected: Protected,
     /// True if the walls keep the protected paths.
     keeps_protected: bool,
+    /// Notes about the walls.
+    notes: Vec<String>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
 }
@@ -124,21 +130,35 @@ fn prepare(
     let failed = |error: &dyn std::fmt::Display| ToolError::execution_failed(error.to_string());
     let confinement = sandbox.confinement()?;
     let cwd = Normaliser::Path.apply(cwd).map_err(|error| failed(&error))?;
-    let cwd = if cwd == "." { workspace.root().to_owned() } else { workspace.root().join(cwd) };
-    let program = lookup::program(program, &cwd)?;
-    let scratch = TempDir::new().map_err(|error| failed(&error))?;
-    let protected = Protected::find(cx, workspace.root())?;
+    let granted = Granted::from_context(cx);
     let keeps_protected = confinement.keeps_protected_paths();
+    let root = workspace.root();
+    // Landlock cannot take a path back out of a writable tree, so nothing is writable then.
+    let protected = if keeps_protected { Protected::find(cx, root, &granted.writable)? } else { Protected::default() };
+    protected.check(root)?;
+    let scratch = TempDir::new().map_err(|error| failed(&error))?;
     let mut walls = sandbox.walls(cx, workspace, scratch.path(), protected.paths());
-    if !keeps_protected {
-        // Landlock cannot take a path back out of a writable tree.
-        walls.read.append(&mut walls.write);
+    let mut notes = Vec::new();
+    if granted.is_narrower() {
+        notes.push(NARROWER.to_owned());
     }
+    if !keeps_protected && !walls.write.is_empty() {
+        walls.read.append(&mut walls.write);
+        notes.push("without bubblewrap the workspace was read-only; install it so that programs can write".to_owned());
+    }
+    let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
+    let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
+    if !walls.read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
+        return Err(ToolError::execution_failed(format!(
+            "programs may not read their working directory; choose another cwd, or ask for the grant {clause}"
+        )));
+    }
+    let program = lookup::program(program, root)?;
     let home = match confinement {
         Confinement::Bubblewrap(_) => Path::new("/tmp"),
         _ => scratch.path(),
     };
-    let launch = Launch {
+    let confined = Confined {
         program,
         args,
         env: environment(home),
@@ -147,34 +167,45 @@ fn prepare(
         layers: sandbox.layers().clone(),
         terminal: false,
     };
-    let command = launch.command().map_err(|error| failed(&error))?;
+    let command = confined.command().map_err(|error| failed(&error))?;
     let mut launch = supervise::Launch::from_command(&command);
     launch = match confinement {
         Confinement::Bubblewrap(_) => launch.with_death_of_parent(),
         _ => launch.with_name(crate::walls::HOST_NAME),
     };
-    Ok(Prepared { launch, root: workspace.root().to_owned(), protected, keeps_protected, _scratch: scratch })
+    Ok(Prepared { launch, root: root.to_owned(), protected, keeps_protected, notes, _scratch: scratch })
 }
 
 impl Prepared {
     /// Returns notes about the run for the model. Blocks.
-    fn notes(&self, cx: &ToolContext) -> Result<Vec<String>, ToolError> {
-        let mut notes = Vec::new();
+    fn notes(mut self, cx: &ToolContext) -> Vec<String> {
         if !self.keeps_protected {
-            notes.push("without bubblewrap the workspace was read-only; install it so that programs can write".to_owned());
+            return self.notes;
         }
-        let now = Protected::find(cx, &self.root)?;
-        let changed: Vec<String> =
-            now.changed_since(&self.protected).map(|path| path.display().to_string()).collect();
-        if !changed.is_empty() {
-            notes.push(format!("these files run or configure programs and have changed: {}", changed.join(", ")));
+        match Protected::find(cx, &self.root, &Granted::from_context(cx).writable) {
+            Ok(now) => self.notes.extend(changes(&now, &self.protected, &self.root)),
+            // The program has run, so its result matters more.
+            Err(error) => self.notes.push(format!("changes of files that run programs are unknown: {error}")),
         }
-        Ok(notes)
+        self.notes
     }
 }
 
+/// Names the files that have changed.
+fn changes(now: &Protected, before: &Protected, root: &Path) -> Option<String> {
+    let changed: Vec<&Path> = now.changed_since(before).collect();
+    let mut names: Vec<String> = changed.iter().take(NAMED).map(|path| shown(path, root)).collect();
+    if changed.len() > NAMED {
+        names.push(format!("{} more", changed.len() - NAMED));
+    }
+    let text = || format!("these files run or configure programs and have changed: {}", names.join(", "));
+    (!names.is_empty()).then(text)
+}
+
 /// Runs code that blocks on a thread of its own.
-async fn blocking<T: Send + 'static>(code: impl FnOnce() -> Result<T, ToolError> + Send + 'static) -> Result<T, ToolError> {
+async fn blocking<T: Send + 'static>(
+    code: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
     let ended = tokio::task::spawn_blocking(code).await;
     ended.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?
 }

@@ -42,24 +42,56 @@ impl Sandbox {
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if it cannot.
     pub(crate) fn confinement(&self) -> Result<Confinement, ToolError> {
-        self.layers()
-            .confinement()
-            .map_err(|error| ToolErrorKind::Unavailable { reason: error.to_string() }.into())
+        self.layers().confinement().map_err(|error| ToolErrorKind::Unavailable { reason: error.to_string() }.into())
     }
 
     /// Returns the walls for a program of this call. `scratch` is a folder for its temporary files.
-    pub(crate) fn walls(&self, cx: &ToolContext, workspace: &Workspace, scratch: &Path, protected: Vec<PathBuf>) -> Walls {
-        let readable = Trees::from_grant(cx.grant(), Access::Read);
-        let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
+    pub(crate) fn walls(
+        &self,
+        cx: &ToolContext,
+        workspace: &Workspace,
+        scratch: &Path,
+        protected: Vec<PathBuf>,
+    ) -> Walls {
+        let granted = Granted::from_context(cx);
         Walls {
-            read: on_disk(workspace, &readable),
-            write: on_disk(workspace, &writable),
+            read: on_disk(workspace, &granted.readable),
+            write: on_disk(workspace, &granted.writable),
             protected,
-            hidden: workspace.hidden_paths().to_vec(),
+            hidden: workspace.hidden_paths().iter().map(|path| without_links(path)).collect(),
             scratch: Some(scratch.to_owned()),
             network: Network::None,
             limits: self.limits,
         }
+    }
+}
+
+/// The files that a grant lets programs use.
+pub(crate) struct Granted {
+    pub(crate) readable: Trees,
+    pub(crate) writable: Trees,
+}
+
+impl Granted {
+    pub(crate) fn from_context(cx: &ToolContext) -> Self {
+        let readable = Trees::from_grant(cx.grant(), Access::Read);
+        let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
+        Self { readable, writable }
+    }
+
+    /// Returns true if a clause about files does not reach programs.
+    pub(crate) fn is_narrower(&self) -> bool {
+        self.readable.is_narrower || self.writable.is_narrower
+    }
+}
+
+/// Returns the path to which the links in `path` lead. Parts that do not exist stay as they are.
+fn without_links(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    match resolved.and_then(|(above, real)| Some((path.strip_prefix(above).ok()?, real))) {
+        Some((rest, real)) if rest.as_os_str().is_empty() => real,
+        Some((rest, real)) => real.join(rest),
+        None => path.to_owned(),
     }
 }
 

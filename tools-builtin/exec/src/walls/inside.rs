@@ -8,9 +8,9 @@ use std::process::{Command, exit};
 
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
-use super::launch::{HOST_NAME, Parcel, VARIABLE};
+use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
-use super::{Confinement, Launch, landlock, limits, privilege, seccomp};
+use super::{Confined, Confinement, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
 const NOT_STARTED: i32 = 126;
@@ -23,33 +23,33 @@ pub(crate) fn confine_and_run() -> ! {
 }
 
 fn run() -> Result<Infallible, Box<dyn Error>> {
-    let Parcel { mut launch, identities } = received()?;
+    let Parcel { mut confined, identities } = received()?;
     identities.iter().try_for_each(Identity::verify)?;
-    let confinement = launch.layers.confinement()?;
+    let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
-    if alone && !launch.terminal {
+    if alone && !confined.terminal {
         // Fails in the leader of a process group, which has no terminal of its own either.
         let _ = setsid();
     }
     close_inherited_files()?;
-    limits::set(&launch.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
+    limits::set(&confined.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if alone {
-        landlock::restrict_alone(&launch.walls, launch.terminal)?;
-        launch
+        landlock::restrict_alone(&confined.walls, confined.terminal)?;
+        confined
             .env
-            .extend(launch.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
-    } else if launch.layers.landlock.is_some() {
-        landlock::restrict_in_bubblewrap(&launch.walls)?;
+            .extend(confined.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));
+    } else if confined.layers.landlock.is_some() {
+        landlock::restrict_in_bubblewrap(&confined.walls)?;
     }
-    seccomp::restrict(launch.walls.network, alone)?;
-    let mut program = Command::new(&launch.program);
-    program.args(&launch.args).env_clear().envs(launch.env).current_dir(&launch.cwd);
-    Err(format!("{}: {}", launch.program.display(), program.exec()).into())
+    seccomp::restrict(confined.walls.network, alone)?;
+    let mut program = Command::new(&confined.program);
+    program.args(&confined.args).env_clear().envs(confined.env).current_dir(&confined.cwd);
+    Err(format!("{}: {}", confined.program.display(), program.exec()).into())
 }
 
-fn received() -> Result<Parcel<Launch>, Box<dyn Error>> {
+fn received() -> Result<Parcel<Confined>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
     serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())

@@ -1,12 +1,12 @@
 //! Walls around one program: the files, the network and the resources that it can reach.
 //!
-//! [`Layers::probe`] finds the kernel features of this machine, [`Walls`] says what the program may reach, and [`Launch::command`]
+//! [`Layers::probe`] finds the kernel features of this machine, [`Walls`] says what the program may reach, and [`Confined::command`]
 //! makes the command that starts the program behind these walls. Bubblewrap gives the program namespaces of its own. Inside them, or
 //! without them, the host's binary runs once more: it restricts itself by Landlock, seccomp and resource limits, and then becomes the
 //! program. See [`enter`](crate::enter).
 
+mod confined;
 mod error;
-mod launch;
 mod layers;
 
 #[cfg(target_os = "linux")]
@@ -32,14 +32,14 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use confined::Confined;
 pub use error::WallsError;
-pub use launch::Launch;
 pub use layers::{Bubblewrap, Confinement, Layers};
 
 #[cfg(target_os = "linux")]
-pub(crate) use inside::confine_and_run;
+pub(crate) use confined::HOST_NAME;
 #[cfg(target_os = "linux")]
-pub(crate) use launch::HOST_NAME;
+pub(crate) use inside::confine_and_run;
 
 /// The files, the network and the resources that one program may use.
 ///

@@ -32,7 +32,7 @@ pub(super) fn lies_in<'a>(path: &Path, trees: impl IntoIterator<Item = &'a PathB
     trees.into_iter().any(|tree| path.starts_with(tree))
 }
 
-/// A path and the file or folder that was there when the launch was checked.
+/// A path and the file or folder that was there when the paths were checked.
 ///
 /// A confined program that runs at the same time can put a symbolic link into a folder that is granted to it. Whoever mounts that folder
 /// later would follow the link.

@@ -5,6 +5,8 @@
 #[cfg(target_os = "linux")]
 mod confinement;
 #[cfg(target_os = "linux")]
+mod hostile;
+#[cfg(target_os = "linux")]
 mod permission;
 #[cfg(target_os = "linux")]
 mod programs;
@@ -14,7 +16,7 @@ mod setup;
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
-    let trials = [programs::trials(), confinement::trials(), permission::trials()];
+    let trials = [programs::trials(), confinement::trials(), permission::trials(), hostile::trials()];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
 

@@ -24,7 +24,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("standard_input_is_passed_and_ends", || {
             let workspace = TempWorkspace::new();
             let input = "line\n".repeat(50_000);
-            let answer = run(&host(&workspace, &ALL), json!({"program": "wc", "args": ["-l"], "stdin": input})).unwrap();
+            let answer =
+                run(&host(&workspace, &ALL), json!({"program": "wc", "args": ["-l"], "stdin": input})).unwrap();
             assert!(text(answer).ends_with("stdout:\n50000\n"));
         }),
         trial("the_working_directory_is_one_of_the_workspace", || {

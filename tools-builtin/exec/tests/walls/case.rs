@@ -47,6 +47,12 @@ impl Case {
         self.user == 0
     }
 
+    /// Returns true if the case runs on request alone.
+    pub(crate) fn is_long(&self) -> bool {
+        let is_confinement = self.alone || self.layers.landlock.is_some();
+        !is_confinement || self.user != rustix::process::getuid().as_raw()
+    }
+
     /// Lets `command` run as the user of this case.
     pub(crate) fn switch_user<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         if rustix::process::getuid().is_root() && !self.is_root() {

@@ -1,7 +1,8 @@
 //! Probes from inside a confined program, each with a positive control outside, for each combination of layers and each user.
 //!
-//! This binary is also the host: the sandbox starts it again. Run `cargo test -p toolcrib-exec --test walls` to see all cases with the
-//! reasons for those that this machine cannot run.
+//! This binary is also the host: the sandbox starts it again. `cargo test -p toolcrib-exec --test walls` runs the two confinements, as the
+//! current user. `-- --include-ignored` adds bubblewrap without Landlock and, for root, another user. Cases that this machine cannot run
+//! are listed with the reason.
 
 #![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
 
@@ -36,12 +37,17 @@ fn main() -> ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
     let mut trials = refusals::trials();
     for case in case::all() {
+        let from = trials.len();
         let probes = [files::probes(), processes::probes(), network::probes(), kernel::probes(), resources::probes()];
         trials.extend(
             probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())),
         );
         trials.extend(work::trials(&case));
         trials.extend(grants::trials(&case));
+        if case.is_long() {
+            let long: Vec<_> = trials.drain(from..).map(|trial| trial.with_ignored_flag(true)).collect();
+            trials.extend(long);
+        }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }

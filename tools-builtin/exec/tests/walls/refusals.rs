@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use libtest_mimic::{Failed, Trial};
-use tools_exec::walls::{Bubblewrap, Confinement, Launch, Layers, Walls, WallsError};
+use tools_exec::walls::{Bubblewrap, Confined, Confinement, Layers, Walls, WallsError};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let trial = |name: &str, test: fn() -> Result<(), Failed>| Trial::test(format!("refusals::{name}"), test);
@@ -61,11 +61,11 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 /// A launch with the strongest layers that exist. It is not started.
-fn launch(change: impl FnOnce(&mut Walls)) -> Launch {
+fn launch(change: impl FnOnce(&mut Walls)) -> Confined {
     let works = Bubblewrap::Works { path: "/usr/bin/bwrap".into(), version: String::new() };
     let mut walls = Walls::default();
     change(&mut walls);
-    Launch {
+    Confined {
         program: "/usr/bin/true".into(),
         args: Vec::new(),
         env: vec![("TOKEN".into(), "hunter2".into())],

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use tempfile::TempDir;
-use tools_exec::walls::{Launch, Limits, Walls};
+use tools_exec::walls::{Confined, Limits, Walls};
 
 use crate::case::Case;
 
@@ -122,8 +122,8 @@ impl Site {
     }
 
     /// A launch of a program in the granted folder.
-    pub(crate) fn launch(&self, case: &Case, program: &str, args: &[&str]) -> Launch {
-        Launch {
+    pub(crate) fn launch(&self, case: &Case, program: &str, args: &[&str]) -> Confined {
+        Confined {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             env: self.env(),

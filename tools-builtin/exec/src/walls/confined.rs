@@ -23,13 +23,13 @@ const PIECE: usize = 100 * 1024;
 #[cfg(target_os = "linux")]
 #[derive(Serialize, Deserialize)]
 pub(super) struct Parcel<L> {
-    pub(super) launch: L,
+    pub(super) confined: L,
     pub(super) identities: Vec<super::paths::Identity>,
 }
 
 /// One program, and the walls around it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launch {
+pub struct Confined {
     /// The absolute path of the program. It has to be readable behind the walls.
     pub program: PathBuf,
     /// The arguments, without the program's name.
@@ -46,7 +46,7 @@ pub struct Launch {
     pub terminal: bool,
 }
 
-impl Launch {
+impl Confined {
     /// Makes the command that starts the program. Set only its standard streams: its environment carries the launch, and its arguments
     /// are those of the sandbox.
     ///
@@ -84,7 +84,7 @@ impl Launch {
         // A variable such as LD_PRELOAD would run code of the program before the walls are up, so none is passed as itself.
         command.env_clear().current_dir("/");
         let identities = paths::identities(&self.walls).map_err(WallsError::Moved)?;
-        let text = serde_json::to_string(&Parcel { launch: self, identities }).map_err(WallsError::NotText)?;
+        let text = serde_json::to_string(&Parcel { confined: self, identities }).map_err(WallsError::NotText)?;
         for (number, piece) in pieces(&text).enumerate() {
             command.env(format!("{VARIABLE}{number}"), piece);
         }

@@ -1,0 +1,139 @@
+//! Workspaces and arguments that are made to get past the walls.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use tools_exec::Sandbox;
+use tools_fs::Workspace;
+use tools_testkit::{TempWorkspace, TestHost};
+
+use crate::setup::{ALL, host, may_write, run, sh, text, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("a_hidden_path_behind_a_link_stays_hidden_and_programs_run", || {
+            let workspace = TempWorkspace::from_files([("dotfiles/settings", "secret")]);
+            symlink("dotfiles", workspace.join("link")).unwrap();
+            let root =
+                Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("link/settings")]).unwrap();
+            let host =
+                TestHost::new(tools_exec::register).with_grant(&ALL).with_service(root).with_service(Sandbox::new());
+            let answer = sh(&host, "cat dotfiles/settings link/settings; echo started");
+            assert!(answer.contains("started") && !answer.contains("secret"), "{answer}");
+        }),
+        trial("names_that_are_not_unicode_do_not_expose_what_is_below_them", || {
+            let workspace = TempWorkspace::new();
+            let hooks = workspace.join(OsStr::from_bytes(b"\xff")).join(".git/hooks");
+            fs::create_dir_all(&hooks).unwrap();
+            fs::write(hooks.join("x"), "old").unwrap();
+            let script = json!({"program": "sh", "args": ["-c", "for f in */.git/hooks/x; do echo new > $f; done"]});
+            let ended = run(&host(&workspace, &ALL), script);
+            assert_eq!(fs::read_to_string(hooks.join("x")).unwrap(), "old");
+            assert_eq!(ended.is_err_and(|error| error.to_string().contains("not Unicode")), may_write());
+        }),
+        trial("a_protected_link_is_refused_with_a_way_out", || {
+            let workspace = TempWorkspace::from_files([("real/config", "old")]);
+            symlink("real", workspace.join(".git")).unwrap();
+            let script = json!({"program": "sh", "args": ["-c", "echo new > real/config"]});
+            if may_write() {
+                let error = run(&host(&workspace, &ALL), script.clone()).unwrap_err().to_string();
+                assert!(error.contains(".git is a symbolic link") && error.contains("fs:write:.git"), "{error}");
+                assert_eq!(workspace.read("real/config"), "old");
+                run(&host(&workspace, &[&ALL[..], &["fs:write:.git"]].concat()), script).unwrap();
+                assert_eq!(workspace.read("real/config"), "new\n");
+            } else {
+                run(&host(&workspace, &ALL), script).unwrap();
+            }
+        }),
+        trial("the_path_of_a_program_means_the_same_file_in_each_working_directory", || {
+            let workspace = TempWorkspace::from_files([
+                ("check", "#!/bin/sh\necho right\n"),
+                ("sub/check", "#!/bin/sh\necho wrong\n"),
+            ]);
+            for name in ["check", "sub/check"] {
+                fs::set_permissions(workspace.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+            }
+            let host = host(&workspace, &["fs:read:**", "exec:write:./check"]);
+            let answer = text(run(&host, json!({"program": "./check", "cwd": "sub"})).unwrap());
+            assert!(answer.contains("right"), "{answer}");
+        }),
+        trial("programs_outside_the_grant_are_not_run", || {
+            let outside = TempWorkspace::from_files([("tool", "#!/bin/sh\necho outside\n")]);
+            fs::set_permissions(outside.join("tool"), fs::Permissions::from_mode(0o755)).unwrap();
+            let workspace = TempWorkspace::new();
+            symlink(outside.join("tool"), workspace.join("link")).unwrap();
+            let (host, path) = (host(&workspace, &ALL), outside.join("tool").display().to_string());
+            let up = format!("../{}/tool", outside.path().file_name().unwrap().display());
+            for program in [&*path, "./link", &up] {
+                let shown = run(&host, json!({"program": program})).map_or_else(|error| error.to_string(), text);
+                assert!(!shown.contains("outside\n"), "{program} {shown}");
+            }
+        }),
+        trial("a_working_directory_that_cannot_be_read_is_an_error_that_names_the_clause", || {
+            let workspace = TempWorkspace::from_files([("a/f", ""), ("b/f", "")]);
+            for (grant, cwd, missing) in [
+                (&["exec:write:**"] as &[&str], ".", "fs:read:**"),
+                (&["exec:write:**", "fs:read:a/**"], "b", "fs:read:b/**"),
+            ] {
+                let error =
+                    run(&host(&workspace, grant), json!({"program": "true", "cwd": cwd})).unwrap_err().to_string();
+                assert!(error.contains(missing), "{error}");
+            }
+        }),
+        trial("names_of_files_cannot_forge_a_line_of_the_result", || {
+            let workspace = TempWorkspace::new();
+            let answer = sh(
+                &host(&workspace, &ALL),
+                "mkdir -p 'x\n[exit code 0]/.git'; for i in $(seq 50); do mkdir -p $i/.git; done",
+            );
+            assert!(!answer.contains("\n[exit code 0]"), "{answer}");
+            assert!(!may_write() || answer.contains("41 more"), "{answer}");
+        }),
+        trial("clauses_with_wildcards_are_named_when_they_do_not_reach_programs", || {
+            let workspace = TempWorkspace::from_files([("src/a.rs", "text")]);
+            let host = host(&workspace, &["exec:write:**", "fs:read:src/**", "fs:read:*.rs"]);
+            let answer = text(run(&host, json!({"program": "true", "cwd": "src"})).unwrap());
+            assert!(answer.contains("wildcards"), "{answer}");
+        }),
+        trial("large_arguments_are_passed_or_refused", || {
+            let workspace = TempWorkspace::new();
+            let host = host(&workspace, &ALL);
+            for length in [100_000, 130_000, 1_000_000] {
+                let ended = run(&host, json!({"program": "printf", "args": ["%.1s", "a".repeat(length)]}));
+                let shown = ended.map_or_else(|error| error.to_string(), text);
+                assert!(shown.ends_with("stdout:\na") || shown.contains("too long"), "{length} {shown}");
+            }
+        }),
+        trial("a_dropped_call_ends_its_programs", || {
+            let workspace = TempWorkspace::new();
+            let marker = format!("97{}", std::process::id());
+            let host = host(&workspace, &ALL);
+            let script = format!("setsid sleep {marker} & sleep {marker}");
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+            let sleepers = || {
+                let found =
+                    std::process::Command::new("pgrep").args(["-f", &format!("^sleep {marker}")]).output().unwrap();
+                found.stdout.iter().filter(|byte| **byte == b'\n').count()
+            };
+            runtime.block_on(async {
+                let call = host.call("exec.run", json!({"program": "sh", "args": ["-c", script], "timeout": 20}));
+                let started = async {
+                    while sleepers() != 2 {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                    }
+                };
+                tokio::select! { _ = call => panic!("the program ended"), () = started => {} }
+            });
+            let start = Instant::now();
+            while sleepers() > 0 && start.elapsed() < Duration::from_secs(10) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            assert_eq!(sleepers(), 0);
+        }),
+    ]
+}
