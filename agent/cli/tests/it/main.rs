@@ -42,6 +42,8 @@ mod own_files;
 mod policy;
 #[cfg(any(feature = "journal", feature = "models"))]
 mod prefix;
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod programs;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;

@@ -6,13 +6,13 @@ use std::process::Stdio;
 use crate::terminal::{QUESTION, on_terminal, rest, say, twice};
 use crate::{Crib, Ended};
 
-fn put(path: &Path, text: &str) {
+pub(crate) fn put(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
 }
 
 /// Returns the command for the program, with the root as the user's home.
-fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
+pub(crate) fn at_home(crib: &Crib, arguments: &[&str]) -> Ended {
     let mut command = crib.command(arguments);
     for variable in ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"] {
         command.env_remove(variable);

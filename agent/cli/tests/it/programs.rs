@@ -1,0 +1,58 @@
+//! Programs that tools run: the grant, the questions and the walls.
+
+use crate::own_files::{at_home, put};
+use crate::{Crib, Ended};
+
+const PROMPT: &str = r#"exec.run program=echo args='["a b"]'"#;
+
+fn run(crib: &Crib, prompt: &str, flags: &[&str]) -> Ended {
+    crib.run(&[&["run", "--provider", "direct", prompt], flags].concat())
+}
+
+/// Returns true if this machine confines programs. The test of `doctor` checks its report.
+fn is_confined(crib: &Crib) -> bool {
+    !crib.run(&["doctor"]).stdout.contains("No programs can be run")
+}
+
+#[test]
+fn doctor_shows_the_walls_of_this_machine() {
+    let shown = Crib::new().run(&["doctor"]).stdout;
+    for line in ["Landlock: ", "seccomp: ", "bubblewrap"] {
+        assert!(shown.contains(line), "{shown}");
+    }
+    let ends = ["Programs run in bubblewrap.", "Programs run behind Landlock alone", "No programs can be run"];
+    assert!(ends.iter().any(|end| shown.contains(end)), "{shown}");
+}
+
+#[test]
+fn a_command_runs_if_a_clause_and_a_rule_spell_its_words() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let clause = "exec:write:echo 'a b'";
+    let ended = run(&crib, PROMPT, &["--allow", clause]).expect(0);
+    assert!(ended.stdout.contains("[exit code 0, ") && ended.stdout.contains("\na b\n"), "{ended:#?}");
+    let other = r#"exec.run program=echo args='["a","b"]'"#;
+    assert!(!run(&crib, other, &["--allow", clause]).expect(4).stdout.contains("exit code"));
+}
+
+#[test]
+fn a_command_without_a_clause_is_refused_with_a_hint() {
+    let ended = run(&Crib::new(), PROMPT, &[]).expect(4);
+    assert!(format!("{ended:?}").contains("exec:write:echo 'a b'"), "{ended:#?}");
+}
+
+#[test]
+fn programs_cannot_read_the_folders_of_the_program() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    put(&crib.root().join(".config/toolcrib/secret"), "canary\n");
+    put(&crib.root().join("file"), "readable\n");
+    let prompt = r#"exec.run program=cat args='["file",".config/toolcrib/secret"]'"#;
+    let flags = ["--grant", "fs:read:**", "--allow", "exec:write:cat **"];
+    let ended = at_home(&crib, &[&["run", "--provider", "direct", prompt], &flags[..]].concat()).expect(0);
+    assert!(ended.stdout.contains("readable") && !ended.stdout.contains("canary"), "{ended:#?}");
+}
