@@ -13,16 +13,19 @@ use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 ///
 /// The host chooses the limits of each program. What a program may read and write follows from the `fs` clauses of the grant and from
 /// the [`Workspace`] of the call.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sandbox {
     limits: Limits,
     layers: OnceCell<Layers>,
 }
 
 impl Sandbox {
-    /// Creates a sandbox with [default limits](Limits::default).
+    /// Creates a sandbox with limits that builds and tests do not reach: files of 8 GiB, 4,096 processes, and an hour of processor time
+    /// for each process. Address space is not limited, because several runtimes reserve more than they use.
     pub fn new() -> Self {
-        Self::default()
+        let limits =
+            Limits { file_size: Some(8 << 30), processes: Some(4096), cpu_seconds: Some(3600), ..Limits::default() };
+        Self { limits, layers: OnceCell::new() }
     }
 
     /// Sets the limits of each program.
@@ -63,6 +66,12 @@ impl Sandbox {
             network: Network::None,
             limits: self.limits,
         }
+    }
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

@@ -3,9 +3,10 @@
 use std::net::TcpListener;
 
 use libtest_mimic::Trial;
+use serde_json::json;
 use tools_testkit::TempWorkspace;
 
-use crate::setup::{ALL, host, may_write, sh, trial};
+use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -59,6 +60,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             let grant = [&ALL[..], &["net:*:**"]].concat();
             let answer = sh(&host(&workspace, &grant), &script);
             assert!(answer.contains("failed") && listener.accept().is_err(), "{answer}");
+        }),
+        trial("files_processes_and_processor_time_are_limited", || {
+            let workspace = TempWorkspace::new();
+            let script = json!({"program": "bash", "args": ["-c", "ulimit -f; ulimit -t; ulimit -u"]});
+            let answer = text(run(&host(&workspace, &ALL), script).unwrap());
+            assert!(answer.contains("\n3600\n") && !answer.contains("unlimited"), "{answer}");
         }),
         trial("temporary_files_are_private_and_removed", || {
             let workspace = TempWorkspace::new();
