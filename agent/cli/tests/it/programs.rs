@@ -34,12 +34,12 @@ fn a_command_runs_if_a_clause_and_a_rule_spell_its_words() {
     let ended = run(&crib, PROMPT, &["--allow", clause]).expect(0);
     assert!(ended.stdout.contains("[exit code 0, ") && ended.stdout.contains("\na b\n"), "{ended:#?}");
     let other = r#"exec.run program=echo args='["a","b"]'"#;
-    assert!(!run(&crib, other, &["--allow", clause]).expect(4).stdout.contains("exit code"));
+    assert!(!run(&crib, other, &["--allow", clause]).expect(5).stdout.contains("exit code"));
 }
 
 #[test]
 fn a_command_without_a_clause_is_refused_with_a_hint() {
-    let ended = run(&Crib::new(), PROMPT, &[]).expect(4);
+    let ended = run(&Crib::new(), PROMPT, &[]).expect(5);
     assert!(format!("{ended:?}").contains("exec:write:echo 'a b'"), "{ended:#?}");
 }
 
