@@ -1,10 +1,12 @@
 //! A workspace, and calls of the tool in it.
 
-use libtest_mimic::Trial;
+use std::sync::OnceLock;
+
+use libtest_mimic::{Completion, Trial};
 use serde_json::{Value, json};
 use tools::{ToolError, ToolResult};
 use tools_exec::Sandbox;
-use tools_exec::walls::{Confinement, Layers};
+use tools_exec::walls::{Confinement, Layers, WallsError};
 use tools_fs::Workspace;
 use tools_testkit::{TempWorkspace, TestHost};
 
@@ -33,12 +35,21 @@ pub(crate) fn text(result: ToolResult) -> String {
 
 /// Returns true if this machine keeps protected paths, so that programs may write.
 pub(crate) fn may_write() -> bool {
-    Layers::probe().confinement().as_ref().is_ok_and(Confinement::keeps_protected_paths)
+    confinement().as_ref().is_ok_and(Confinement::keeps_protected_paths)
 }
 
+fn confinement() -> &'static Result<Confinement, WallsError> {
+    static FOUND: OnceLock<Result<Confinement, WallsError>> = OnceLock::new();
+    FOUND.get_or_init(|| Layers::probe().confinement())
+}
+
+/// A test that is left out, with the reason, if this machine cannot confine programs.
 pub(crate) fn trial(name: &str, test: fn()) -> Trial {
-    Trial::test(name, move || {
+    Trial::ignorable_test(name, move || {
+        if let Err(missing) = confinement() {
+            return Ok(Completion::ignored_with(missing.to_string()));
+        }
         test();
-        Ok(())
+        Ok(Completion::Completed)
     })
 }
