@@ -76,6 +76,8 @@ mod usage;
 #[cfg(feature = "web")]
 mod web;
 #[cfg(feature = "web")]
+mod web_hosts;
+#[cfg(feature = "web")]
 mod web_settings;
 mod why;
 
