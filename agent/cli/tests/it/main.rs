@@ -78,6 +78,8 @@ mod usage;
 #[cfg(feature = "web")]
 mod web;
 #[cfg(feature = "web")]
+mod web_hosts;
+#[cfg(feature = "web")]
 mod web_search;
 #[cfg(feature = "web")]
 mod web_settings;
