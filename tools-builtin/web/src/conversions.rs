@@ -56,17 +56,17 @@ mod tests {
 
     const LONG: Duration = Duration::MAX;
 
-    /// Runs a test on a runtime that has one thread more than conversions run at a time.
+    /// Runs a test on a runtime with a number of threads for conversions, one more than run at a time.
     fn with_threads(threads: usize, test: impl Future<Output = ()>) {
         tokio::runtime::Builder::new_current_thread().max_blocking_threads(threads).build().unwrap().block_on(test);
     }
 
-    /// Begins a future, which then waits.
+    /// Begins a future, which does not end yet.
     fn begin(future: Pin<&mut impl Future>) {
         assert!(future.poll(&mut Context::from_waker(Waker::noop())).is_pending());
     }
 
-    /// Waits for what was begun on the one free thread.
+    /// Waits until the one free thread ran the conversions that were begun.
     async fn settle() {
         tokio::task::spawn_blocking(|| ()).await.unwrap();
     }
@@ -142,9 +142,8 @@ mod tests {
     #[tokio::test]
     async fn a_panic_of_a_conversion_is_one_of_its_call_and_returns_the_permit() {
         static ONE: Conversions = Conversions::new(1, LONG);
-        let panics =
-            async { ONE.run(&ToolContext::new(), |_| resume_unwind(Box::new("on purpose"))).await.map(|()| ()) };
-        let panic = tokio::spawn(panics).await.unwrap_err().into_panic();
+        let call = async { ONE.run(&ToolContext::new(), |_| -> () { resume_unwind(Box::new("on purpose")) }).await };
+        let panic = tokio::spawn(call).await.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
         assert_eq!(ONE.run(&ToolContext::new(), |_| 1).await.unwrap(), 1);
     }
