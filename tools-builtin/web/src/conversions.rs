@@ -107,10 +107,15 @@ mod tests {
             let cx = ToolContext::new();
             let (events, log) = mpsc::channel();
             let (release, released) = mpsc::channel::<()>();
+            let (began, begins) = mpsc::channel();
             {
-                let mut abandoned = pin!(ONE.run(&cx, move |_| released.recv().unwrap()));
+                let mut abandoned = pin!(ONE.run(&cx, move |_| {
+                    began.send(()).unwrap();
+                    released.recv().unwrap();
+                }));
                 begin(abandoned.as_mut());
             }
+            begins.recv().unwrap();
             let mut next = pin!(ONE.run(&cx, move |_| events.send(()).unwrap()));
             begin(next.as_mut());
             settle().await;
