@@ -93,7 +93,7 @@ pub enum InvalidClause {
     /// The pattern of scheme `net` spells a host as no target does, and would match none.
     #[error("{text:?} is not a clause: {reason}; write {}", host::advice(spelling.as_deref()))]
     Host {
-        /// The clause, cut after 80 characters.
+        /// The clause, cut after 80 characters. Without its pattern if that may contain a password.
         text: String,
         /// The fault.
         reason: &'static str,
@@ -176,7 +176,7 @@ impl Clause {
         if base.is_empty() {
             return Self::assemble(Some(scheme), Some(access), "**", Pattern::Any);
         }
-        let pattern = format!("{}/**", pattern::escape(scheme, base));
+        let pattern = format!("{}**", pattern::escape(scheme, &format!("{base}/")));
         Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Subtree(base.to_owned()))
     }
 
@@ -233,7 +233,9 @@ impl FromStr for Clause {
             if let Some(reason) = host::fault(pattern) {
                 let head = &text[..text.len() - pattern.len()];
                 let spelling = host::respelled(pattern).map(|host| format!("{head}{host}"));
-                return Err(InvalidClause::Host { text: shown(), reason, spelling });
+                // A URL may contain a password or a key.
+                let text = if pattern.contains(['@', '?']) { format!("{head}…") } else { shown() };
+                return Err(InvalidClause::Host { text, reason, spelling });
             }
         }
         Ok(Self::assemble(scheme, access, pattern, Pattern::compile(pattern).map_err(invalid)?))

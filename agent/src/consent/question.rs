@@ -79,11 +79,11 @@ impl ApprovalQuestion<'_> {
         format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
     }
 
-    /// Returns a target with its remarks, if it has any. The answer is given later, perhaps to another process.
+    /// Returns a target with its remarks, if it has any, for an answer that another process may receive.
     pub(super) fn remarked_for_later(&self, target: &Target) -> Option<String> {
         let time = match self.approval.cx.session() {
-            Some(_) => "in this session, until the program that resumes it ends",
-            None => "in this run, until the program that resumes it ends",
+            Some(_) => "in this session; a program that resumes it later asks again",
+            None => "in this run; a program that resumes it later asks again",
         };
         let remarks = self.remarks_lasting(target, time);
         (!remarks.is_empty()).then(|| format!("{}{remarks}", visible(&target.to_string())))

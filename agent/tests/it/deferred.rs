@@ -234,7 +234,7 @@ async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
         };
         let (first, run) = process(None, None).await;
         let remark = format!(
-            "(no grant names this host; an approval holds for it {span}, until the program that resumes it ends)"
+            "(no grant names this host; an approval holds for it {span}; a program that resumes it later asks again)"
         );
         assert_eq!(first.remarks, [format!("net:read:a.org {remark}")]);
         // The approval holds for the second call, and the third one is about another host.

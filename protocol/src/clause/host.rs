@@ -1,4 +1,4 @@
-//! Finds patterns of scheme `net` that match no host, because targets spell it otherwise.
+//! Finds patterns of scheme `net` with capitals, Unicode or a URL, which match no host: targets spell it otherwise.
 
 use super::pattern;
 use crate::Normaliser;
@@ -29,11 +29,20 @@ pub(super) fn fault(pattern: &str) -> Option<&'static str> {
 pub(super) fn respelled(pattern: &str) -> Option<String> {
     let host = match (Normaliser::Host.apply(pattern), pattern.split_once("://")) {
         (Ok(host), _) => pattern::escape("net", &host),
-        (Err(_), Some((_, rest))) => rest.split('/').next()?.to_ascii_lowercase(),
+        (Err(_), Some((_, rest))) => host_of(rest)?.to_ascii_lowercase(),
         (Err(_), None) => pattern.to_ascii_lowercase(),
     };
-    let is_plain = !host.contains(['@', '%', '#']) && host.len() <= MAX_LENGTH && fault(&host).is_none();
+    let is_plain = !host.contains(['@', '%', '#']) && host.len() <= MAX_LENGTH;
+    let is_plain = is_plain && fault(&host).is_none() && !is_address(&host);
     (is_plain && pattern::Pattern::compile(&host).is_ok()).then_some(host)
+}
+
+/// Returns the host in the pattern of a URL that no URL itself is, from the text after `://`. Returns `None` if it may belong to
+/// several hosts, or if its port may be the URL scheme's own.
+fn host_of(rest: &str) -> Option<&str> {
+    let host = rest.split('/').next()?;
+    let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port != "*");
+    (!host.contains(['?', '[', '{', ',']) && !host.ends_with('.') && !has_port).then_some(host)
 }
 
 /// Returns the next step for a pattern with a [`fault`].

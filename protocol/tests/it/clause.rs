@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use protocol::{Access, Clause, Grant, InvalidClause, Target};
+use protocol::{Access, Clause, Effects, Grant, InvalidClause, Target, ToolName};
 
 fn covers(clause: &str, target: &str) -> bool {
     clause.parse::<Clause>().unwrap().matches(&target.parse().unwrap())
@@ -81,6 +81,7 @@ fn a_host_that_no_target_spells_so_is_refused_with_the_spelling_of_targets() {
         ("net:read:https://[0:0::1]:8080/", r"net:read:\[::1\]:8080"),
         ("net:*:https://*.Example.org/**", "net:*:*.example.org"),
         ("net:read:https://**", "net:read:**"),
+        ("net:read:https://*.Example.org:*", "net:read:*.example.org:*"),
     ] {
         let refused = clause.parse::<Clause>().unwrap_err();
         let InvalidClause::Host { spelling: Some(spelling), .. } = &refused else { panic!("{clause} {refused:?}") };
@@ -88,9 +89,12 @@ fn a_host_that_no_target_spells_so_is_refused_with_the_spelling_of_targets() {
         assert!(refused.to_string().ends_with(&format!("write `{expected}`")), "{refused}");
         assert_eq!(spelling.parse::<Clause>().unwrap().as_str(), expected);
     }
-    for clause in
-        ["net:read:m\u{fc}nchen.example", "net:read:https://\u{ff41}.example/", "net:read:https://u@Example.org"]
-    {
+    for clause in [
+        "net:read:m\u{fc}nchen.example", "net:read:https://\u{ff41}.example/", "net:read:https://u@Example.org",
+        "net:read:https://[::1]:*", "net:read:https://[::ffff:192.0.2.1]/", "net:read:https://example.org?q=1",
+        "net:*:https://*.example.org:443/**", "net:read:{https://a.org,https://b.org}",
+        "net:read:https://Example.org./",
+    ] {
         let refused = clause.parse::<Clause>().unwrap_err();
         assert!(matches!(refused, InvalidClause::Host { spelling: None, .. }), "{clause} {refused:?}");
         assert!(refused.to_string().contains("xn--"), "{refused}");
@@ -100,6 +104,23 @@ fn a_host_that_no_target_spells_so_is_refused_with_the_spelling_of_targets() {
         r"net:read:\Example.org", "*:read:Example.org", "git:read:https://Example.org",
     ] {
         assert!(clause.parse::<Clause>().is_ok(), "{clause}");
+    }
+}
+
+#[test]
+fn the_error_for_a_url_does_not_repeat_its_password_or_query() {
+    for clause in ["net:read:https://me:sk-secret@example.org", "net:read:https://example.org/?key=sk-secret"] {
+        let refused = clause.parse::<Clause>().unwrap_err();
+        assert!(!format!("{refused} {refused:?}").contains("sk-secret"), "{refused:?}");
+    }
+}
+
+#[test]
+fn the_ceiling_of_a_template_that_is_a_url_reads_back() {
+    let effects: Effects = serde_json::from_value(serde_json::json!({"reads": ["net:https://{host}"]})).unwrap();
+    for clause in effects.ceiling(&ToolName::new("t").unwrap()) {
+        assert_eq!(clause.as_str().parse().as_ref(), Ok(&clause));
+        assert!(clause.matches(&"net:read:https://example.org".parse().unwrap()), "{clause}");
     }
 }
 

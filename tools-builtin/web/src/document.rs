@@ -112,7 +112,8 @@ impl Document {
     }
 
     /// Converts a document like [`Self::from_source`], but ends early when `is_over` returns true, which is asked often. The document
-    /// is then cut, and a note says so. JSON and XML other than feeds are converted whole, in less than a second for 10 MB.
+    /// is then cut, and a note says so. JSON and XML other than feeds are converted whole. A PDF is cut between
+    /// pages, forms and operations, once it is loaded.
     ///
     /// # Errors
     /// Returns [`DocumentError`] if the document is binary, or a PDF that cannot be read or is stopped before its text.

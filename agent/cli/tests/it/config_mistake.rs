@@ -123,6 +123,8 @@ fn a_password_in_a_flag_is_not_repeated() {
         assert!(ended.stderr.contains("--base-url: base_url must be http(s)://host/path"), "{ended:#?}");
         assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
     }
+    let ended = crib.run(&["run", "x", "--grant", "net:read:https://me:sk-secret@example.org"]).expect(2);
+    assert!(ended.stderr.contains("--grant") && !format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
 }
 
 #[test]

@@ -52,9 +52,8 @@ fn a_new_workspace_compiles_passes_its_tests_and_runs() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     crib.run(&["new", "my-bot", "--path", checkout.to_str().unwrap()]).expect(0);
     let workspace = crib.root().join("my-bot");
-    // The versions and features of the checkout need no build of their own.
+    // The versions of the checkout need no build of their own.
     fs::copy(checkout.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
-    add_features(&workspace);
     let cargo = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).current_dir(&workspace);
@@ -64,6 +63,10 @@ fn a_new_workspace_compiles_passes_its_tests_and_runs() {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
+    // The crate of tools declares the features that it needs. The program is one line that uses the library `toolcrib`.
+    cargo(&["check", "--package", "my-bot-tools", "--tests"]);
+    // With the features of the checkout, its build is used again.
+    add_features(&workspace);
     cargo(&["test", "--workspace"]);
     assert!(cargo(&["run", "--", "list"]).contains("text.count"));
     let answer = cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);

@@ -2,8 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,23 +10,32 @@ use serde_json::json;
 use crate::config::write_user;
 use crate::{Crib, Ended};
 
-/// A server on a loopback port, which answers connections in parallel, each after a while, and counts them.
-#[derive(Default)]
+/// A server on a loopback port, which answers connections in parallel and counts them.
 struct BusyServer {
     port: u16,
-    running: AtomicUsize,
-    most: AtomicUsize,
+    /// The time for which an answer waits for a second request at the same time, once.
+    hold: Duration,
+    counts: Mutex<Counts>,
+    second: Condvar,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    running: usize,
+    /// The greatest number of requests at the same time.
+    most: usize,
     /// The number of requests with the key.
-    with_key: AtomicUsize,
-    all: AtomicUsize,
+    with_key: usize,
+    all: usize,
 }
 
 const KEY: &str = "key-of-the-server";
 
 impl BusyServer {
-    fn start() -> Arc<Self> {
+    fn start(hold: Duration) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Arc::new(Self { port: listener.local_addr().unwrap().port(), ..Self::default() });
+        let port = listener.local_addr().unwrap().port();
+        let server = Arc::new(Self { port, hold, counts: Mutex::default(), second: Condvar::new() });
         let shared = server.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
@@ -38,17 +46,26 @@ impl BusyServer {
         server
     }
 
+    fn counts(&self) -> Counts {
+        *self.counts.lock().unwrap()
+    }
+
     fn answer(&self, mut stream: &TcpStream) {
         let lines = BufReader::new(stream).lines().map(Result::unwrap).take_while(|line| !line.is_empty());
         let head = lines.collect::<Vec<_>>().join("\n");
-        self.all.fetch_add(1, Ordering::SeqCst);
-        self.with_key.fetch_add(usize::from(head.contains(KEY)), Ordering::SeqCst);
-        self.most.fetch_max(self.running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(50));
+        let mut counts = self.counts.lock().unwrap();
+        counts.all += 1;
+        counts.with_key += usize::from(head.contains(KEY));
+        counts.running += 1;
+        counts.most = counts.most.max(counts.running);
+        self.second.notify_all();
+        let (mut counts, _) = self.second.wait_timeout_while(counts, self.hold, |counts| counts.most < 2).unwrap();
+        // Before the answer, after which the client may send the next request.
+        counts.running -= 1;
+        drop(counts);
         let body =
             json!({"results": [{"title": "Hammers", "url": "https://example.org/", "content": "All."}]}).to_string();
         let length = body.len();
-        self.running.fetch_sub(1, Ordering::SeqCst);
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close";
         write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
     }
@@ -58,7 +75,9 @@ impl BusyServer {
 fn searches_and_other_requests_of_a_session_share_the_limit_of_connections() {
     for (limit, is_reached) in [("max_connections", true), ("max_connections_per_host", true), ("max_redirects", false)]
     {
-        let (crib, server) = (Crib::new(), BusyServer::start());
+        // Without a limit, the second request comes much sooner than its time is over.
+        let hold = Duration::from_millis(if is_reached { 100 } else { 30_000 });
+        let (crib, server) = (Crib::new(), BusyServer::start(hold));
         let host = format!("127.0.0.1:{}", server.port);
         write_user(
             &crib,
@@ -72,15 +91,14 @@ fn searches_and_other_requests_of_a_session_share_the_limit_of_connections() {
         let calls = json!({"calls": [fetch("1"), search("1"), fetch("2"), search("2"), fetch("3"), search("3")]});
         let script = crib.script(&[&calls.to_string(), r#"{"text": "finished"}"#]);
         crib.run(&["run", "x", "--script", &script]).expect(0);
-        assert_eq!(server.all.load(Ordering::SeqCst), 6);
-        let most = server.most.load(Ordering::SeqCst);
-        assert!(if is_reached { most == 1 } else { most > 1 }, "{limit}: {most}");
+        let Counts { all, most, .. } = server.counts();
+        assert_eq!((all, most > 1), (6, !is_reached), "{limit}: {most}");
     }
 }
 
 #[test]
 fn a_private_host_an_origin_and_the_url_of_a_search_may_have_capitals() {
-    let (crib, server) = (Crib::new(), BusyServer::start());
+    let (crib, server) = (Crib::new(), BusyServer::start(Duration::ZERO));
     let port = server.port;
     let user = format!(
         "grants = ['net:read:localhost:{port}']\nhttp.private_hosts = ['LocalHost:{port}']\n\
@@ -94,7 +112,8 @@ fn a_private_host_an_origin_and_the_url_of_a_search_may_have_capitals() {
     };
     run(&format!("web.fetch url=http://localhost:{port}/")).expect(0);
     run("web.search query=hammers").expect(0);
-    assert_eq!((server.all.load(Ordering::SeqCst), server.with_key.load(Ordering::SeqCst)), (2, 2));
+    let Counts { all, with_key, .. } = server.counts();
+    assert_eq!((all, with_key), (2, 2));
 
     // Unicode has more than one spelling.
     for (text, spelled) in [("LocalHost", "m\u{fc}nchen.example"), ("http://Localhost", "https://m\u{fc}nchen.example")]

@@ -198,7 +198,9 @@ impl Inline {
 
     /// Escapes a `!` that would make an image of the link that follows.
     fn keep_from_image(&mut self, opening: &str) {
-        if opening == "[" && self.text.ends_with('!') {
+        let Some(before) = self.text.strip_suffix('!').filter(|_| opening == "[") else { return };
+        let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
+        if !is_escaped {
             self.text.pop();
             self.text.push_str("\\!");
         }

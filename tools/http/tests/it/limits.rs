@@ -164,7 +164,7 @@ async fn concurrent_requests_of_a_client_and_its_siblings_are_limited_per_host_a
     let mut limits = HttpLimits::default();
     (limits.max_connections, limits.max_connections_per_host) = (3, 2);
     let client = local(limits);
-    // The sibling has other options, of which its own limits have no influence.
+    // The sibling has other options. Their limits have no effect.
     let sibling = client.new_sibling(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
     for (clients, hosts, expected) in [
         (vec![&client], vec![&one], 2),
