@@ -1,6 +1,7 @@
 //! [`Clause`]: one entry of a grant.
 
 mod extent;
+mod host;
 mod pattern;
 
 use std::cmp::Ordering;
@@ -34,7 +35,8 @@ use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 ///
 /// A target of scheme `net` is a host, with its port if that is not the URL scheme's own. `net:read:localhost` does not cover
 /// `localhost:8080`; `net:read:localhost:8080` and `net:read:localhost:*` do. The brackets of an IPv6 address are escaped:
-/// `net:read:\[::1\]:8080`.
+/// `net:read:\[::1\]:8080`. Unescaped capitals, non-ASCII characters and `://` are an error, because the target of a
+/// [URL](crate::Normaliser::Host) has none.
 ///
 /// A pattern of scheme `exec` is a list of [words](crate::Words), quoted as in a target and kept in its canonical text:
 ///
@@ -100,6 +102,16 @@ pub enum InvalidClause {
         text: String,
         /// The fault and its repair.
         reason: UnknownAccess,
+    },
+    /// The pattern of scheme `net` spells a host as no target does, and would match none.
+    #[error("{text:?} is not a clause: {reason}; write {}", host::advice(spelling.as_deref()))]
+    Host {
+        /// The clause, cut after 80 characters. Without its pattern if that may contain a password.
+        text: String,
+        /// The fault.
+        reason: &'static str,
+        /// The clause in the spelling of targets. `None` if it is not evident.
+        spelling: Option<String>,
     },
     /// The pattern is invalid.
     #[error("{text:?} is not a clause: {reason}")]
@@ -167,7 +179,7 @@ impl Clause {
         if target.scheme() == Target::COMMAND_SCHEME {
             return Self::assemble(scheme, access, value, Pattern::Words(WordsPattern::for_value(value)));
         }
-        Self::assemble(scheme, access, &pattern::escape(value), Pattern::Literal(value.to_owned()))
+        Self::assemble(scheme, access, &pattern::escape(target.scheme(), value), Pattern::Literal(value.to_owned()))
     }
 
     /// Creates the clause that covers `base` and its subtree, or the whole scheme if `base` is empty.
@@ -175,7 +187,7 @@ impl Clause {
         if base.is_empty() {
             return Self::assemble(Some(scheme), Some(access), "**", Pattern::Any);
         }
-        let pattern = format!("{}/**", pattern::escape(base));
+        let pattern = format!("{}**", pattern::escape(scheme, &format!("{base}/")));
         Self::assemble(Some(scheme), Some(access), &pattern, Pattern::Subtree(base.to_owned()))
     }
 
@@ -230,19 +242,21 @@ impl FromStr for Clause {
             let compiled = Pattern::compile(&pattern).map_err(invalid)?;
             return Ok(Self::assemble(scheme, access, &pattern, compiled));
         }
-        if scheme == Some("net") && is_address(pattern) {
-            let reason = "unescaped brackets are a class of characters; write an IPv6 address as `\\[::1\\]`";
-            return Err(invalid(reason.to_owned()));
+        if scheme == Some("net") {
+            if host::is_address(pattern) {
+                let reason = "unescaped brackets are a class of characters; write an IPv6 address as `\\[::1\\]`";
+                return Err(invalid(reason.to_owned()));
+            }
+            if let Some(reason) = host::fault(pattern) {
+                let head = &text[..text.len() - pattern.len()];
+                let spelling = host::respelled(pattern).map(|host| format!("{head}{host}"));
+                // A URL may contain a password or a key.
+                let text = if pattern.contains(['@', '?']) { format!("{head}…") } else { shown() };
+                return Err(InvalidClause::Host { text, reason, spelling });
+            }
         }
         Ok(Self::assemble(scheme, access, pattern, Pattern::compile(pattern).map_err(invalid)?))
     }
-}
-
-/// Returns true if the pattern begins with an IPv6 address whose brackets are not escaped. As a class of characters it would match
-/// no host.
-fn is_address(pattern: &str) -> bool {
-    let class = pattern.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    class.is_some_and(|(members, _)| members.contains(':'))
 }
 
 impl fmt::Display for Clause {

@@ -1,5 +1,5 @@
 //! Link-time registration. Only the next line names the facade, so nothing else can have linked the tools. CI runs this binary in
-//! debug, with `--profile release-lto`, and with one family with `--profile quick-lto`.
+//! debug, and with `--profile release-lto`.
 
 use tools_builtin as _;
 

@@ -20,7 +20,7 @@ impl ApprovalKey {
     /// Returns an error if the system has no random numbers.
     pub(crate) fn new() -> io::Result<Self> {
         let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes)?;
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Self(bytes.into()))
     }
 

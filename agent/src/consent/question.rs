@@ -62,21 +62,30 @@ impl ApprovalQuestion<'_> {
     /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, the kind of a sensitive
     /// file, an unnamed host, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
+        self.remarks_lasting(target, "in this session")
+    }
+
+    /// Returns the [remarks](Self::remarks), with the time for which an approval holds for hosts.
+    fn remarks_lasting(&self, target: &Target, time: &str) -> String {
         let scope = if target.scheme() == "world" { " (it may touch anything)" } else { "" };
         let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
         let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
         let mut rulings = self.approval.rulings().filter(|ruling| ruling.target == Some(target));
         let unnamed = match rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
-            true if self.holds_for_hosts() => " (no grant names this host; an approval holds for it in this session)",
-            true => " (no grant names this host)",
-            false => "",
+            true if self.holds_for_hosts() => format!(" (no grant names this host; an approval holds for it {time})"),
+            true => " (no grant names this host)".to_owned(),
+            false => String::new(),
         };
         format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
     }
 
-    /// Returns a target with its remarks, if it has any.
-    pub(super) fn remarked(&self, target: &Target) -> Option<String> {
-        let remarks = self.remarks(target);
+    /// Returns a target with its remarks, if it has any, for an answer that another process may receive.
+    pub(super) fn remarked_for_later(&self, target: &Target) -> Option<String> {
+        let time = match self.approval.cx.session() {
+            Some(_) => "in this session; a program that resumes it later asks again",
+            None => "in this run; a program that resumes it later asks again",
+        };
+        let remarks = self.remarks_lasting(target, time);
         (!remarks.is_empty()).then(|| format!("{}{remarks}", visible(&target.to_string())))
     }
 }

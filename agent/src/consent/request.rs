@@ -69,7 +69,7 @@ impl ApprovalRequest {
             arguments: approval.arguments.clone(),
             arguments_digest,
             targets: approval.targets.to_vec(),
-            remarks: approval.targets.iter().filter_map(|target| question.remarked(target)).collect(),
+            remarks: approval.targets.iter().filter_map(|target| question.remarked_for_later(target)).collect(),
             preview: None,
         })
     }

@@ -211,6 +211,41 @@ async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
     assert_eq!(outcomes[..3], [false, false, true]);
 }
 
+#[tokio::test]
+async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
+    for (name, span) in [(Some("a"), "in this session"), (None, "in this run")] {
+        // A process: it has nothing of the others but the stored run and the answer.
+        let process = |run: Option<&Run>, answer: Option<&ApprovalRequest>| {
+            let (catalog, cx) = fetching();
+            let cx = name.map_or_else(|| cx.clone(), |name| cx.clone().with_session(name));
+            let mut session = Session::new(catalog.list(), Selection::new(), cx);
+            let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
+            let urls = ["https://a.org/", "https://a.org/2", "https://b.org/", "https://a.org/3"];
+            let run: Option<Run> = run.map(|run| serde_json::from_value(json!(run)).unwrap());
+            answer.into_iter().for_each(|answer| consent(&session).allow(answer.clone()));
+            let driver = scripted(urls.map(fetch));
+            async move {
+                let summary = match run {
+                    Some(run) => driver.resume(&mut session, run).await,
+                    None => driver.run(&mut session, "go").await,
+                };
+                (request(&summary.unwrap()), waiting(&session))
+            }
+        };
+        let (first, run) = process(None, None).await;
+        let remark = format!(
+            "(no grant names this host; an approval holds for it {span}; a program that resumes it later asks again)"
+        );
+        assert_eq!(first.remarks, [format!("net:read:a.org {remark}")]);
+        // The approval holds for the second call, and the third one is about another host.
+        let (third, run) = process(Some(&run), Some(&first)).await;
+        assert_eq!(third.remarks, [format!("net:read:b.org {remark}")]);
+        // The program that resumed the run has ended, so the fourth call asks again.
+        let (fourth, _) = process(Some(&run), Some(&third)).await;
+        assert_eq!((&fourth.remarks, fourth.arguments), (&first.remarks, json!({"url": "https://a.org/3"}).into()));
+    }
+}
+
 /// Writes a file, and shows it before if there is one.
 struct Write;
 

@@ -20,7 +20,7 @@ const SCRIPT: &str = r#"[
     {"text": "It is a Rust workspace."}
 ]"#;
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let workspace = tools_builtin::fs::Workspace::open(".")?;
     let cx = ToolContext::new().with_grant(Grant::parse(["fs:read:**", "clock:read:**"])?).with_service(workspace);

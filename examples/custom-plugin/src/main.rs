@@ -11,8 +11,8 @@ use example_custom_plugin as _;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Returns an error if the crate is not linked.
-    tools::expect_linked!("example-custom-plugin")?;
+    // Returns an error if one of the crates is not linked.
+    tools::expect_linked!("example-custom-plugin", "toolcrib-time")?;
 
     for entry in tools::list().iter().filter(|entry| entry.name().starts_with("text.")) {
         println!("{:17} {} [{}]", entry.name(), entry.tool().description, entry.source());

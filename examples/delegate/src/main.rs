@@ -64,7 +64,7 @@ fn text_of(part: &Part) -> Option<String> {
     }
 }
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cx = ToolContext::new()
         .with_grant(Grant::parse(["fs:read:*.md", "agent:write:*"])?)

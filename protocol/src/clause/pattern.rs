@@ -71,11 +71,12 @@ impl Pattern {
     }
 }
 
-/// Escapes every character that has a meaning in patterns.
-pub(super) fn escape(value: &str) -> String {
+/// Escapes every character that has a meaning in patterns of the scheme, or is an error there.
+pub(super) fn escape(scheme: &str, value: &str) -> String {
     let mut escaped = String::with_capacity(value.len());
-    for c in value.chars() {
-        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') {
+    for (start, c) in value.char_indices() {
+        let is_error = || c.is_ascii_uppercase() || !c.is_ascii() || value[start..].starts_with("://");
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\') || scheme == "net" && is_error() {
             escaped.push('\\');
         }
         escaped.push(c);

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use protocol::{Access, Clause, Grant, InvalidClause};
+use protocol::{Access, Clause, Effects, Grant, InvalidClause, Target, ToolName};
 
 fn covers(clause: &str, target: &str) -> bool {
     clause.parse::<Clause>().unwrap().matches(&target.parse().unwrap())
@@ -62,10 +62,76 @@ fn an_address_without_escapes_is_refused_because_no_host_matches_it() {
     for clause in ["net:read:[ab].example:8080", "git:read:[::1]", "*:read:[::1]", r"net:read:\[::1]:8080"] {
         assert!(clause.parse::<Clause>().is_ok(), "{clause}");
     }
-    let target: protocol::Target = "net:read:[::1]:8080".parse().unwrap();
+    let target: Target = "net:read:[::1]:8080".parse().unwrap();
     let clause = target.to_clause();
     assert_eq!(clause.as_str().parse().as_ref(), Ok(&clause));
     assert!(clause.matches(&target));
+}
+
+#[test]
+fn a_host_that_no_target_spells_so_is_refused_with_the_spelling_of_targets() {
+    for (clause, expected) in [
+        ("net:read:Example.org", "net:read:example.org"),
+        ("net:*:Example.org:8080", "net:*:example.org:8080"),
+        ("net:write:*.Example.org/**", "net:write:*.example.org/**"),
+        ("net:read:{a,B}.org:*", "net:read:{a,b}.org:*"),
+        ("net:read:https://example.org", "net:read:example.org"),
+        ("net:read:https://Example.org:443/a/B?c", "net:read:example.org"),
+        ("net:read:HTTP://localhost:8080/", "net:read:localhost:8080"),
+        ("net:read:https://[0:0::1]:8080/", r"net:read:\[::1\]:8080"),
+        ("net:*:https://*.Example.org/**", "net:*:*.example.org"),
+        ("net:read:https://**", "net:read:**"),
+        ("net:read:https://*.Example.org:*", "net:read:*.example.org:*"),
+    ] {
+        let refused = clause.parse::<Clause>().unwrap_err();
+        let InvalidClause::Host { spelling: Some(spelling), .. } = &refused else { panic!("{clause} {refused:?}") };
+        assert_eq!(spelling.as_str(), expected, "{clause}");
+        assert!(refused.to_string().ends_with(&format!("write `{expected}`")), "{refused}");
+        assert_eq!(spelling.parse::<Clause>().unwrap().as_str(), expected);
+    }
+    for clause in [
+        "net:read:m\u{fc}nchen.example", "net:read:https://\u{ff41}.example/", "net:read:https://u@Example.org",
+        "net:read:https://[::1]:*", "net:read:https://[::ffff:192.0.2.1]/", "net:read:https://example.org?q=1",
+        "net:*:https://*.example.org:443/**", "net:read:{https://a.org,https://b.org}",
+        "net:read:https://Example.org./",
+    ] {
+        let refused = clause.parse::<Clause>().unwrap_err();
+        assert!(matches!(refused, InvalidClause::Host { spelling: None, .. }), "{clause} {refused:?}");
+        assert!(refused.to_string().contains("xn--"), "{refused}");
+    }
+    for clause in [
+        "net:read:example.org", "net:read:xn--mnchen-3ya.example", "net:read:[A-Za-z].example",
+        r"net:read:\Example.org", "*:read:Example.org", "git:read:https://Example.org",
+    ] {
+        assert!(clause.parse::<Clause>().is_ok(), "{clause}");
+    }
+}
+
+#[test]
+fn the_error_for_a_url_does_not_repeat_its_password_or_query() {
+    for clause in ["net:read:https://me:sk-secret@example.org", "net:read:https://example.org/?key=sk-secret"] {
+        let refused = clause.parse::<Clause>().unwrap_err();
+        assert!(!format!("{refused} {refused:?}").contains("sk-secret"), "{refused:?}");
+    }
+}
+
+#[test]
+fn the_ceiling_of_a_template_that_is_a_url_reads_back() {
+    let effects: Effects = serde_json::from_value(serde_json::json!({"reads": ["net:https://{host}"]})).unwrap();
+    for clause in effects.ceiling(&ToolName::new("t").unwrap()) {
+        assert_eq!(clause.as_str().parse().as_ref(), Ok(&clause));
+        assert!(clause.matches(&"net:read:https://example.org".parse().unwrap()), "{clause}");
+    }
+}
+
+#[test]
+fn the_clause_of_a_host_in_another_spelling_reads_back() {
+    for value in ["Example.org", "https://Example.org/a", "m\u{fc}nchen.example", "[::A]:8080"] {
+        let target = Target::new(Access::Read, "net", value).unwrap();
+        let clause: Clause = target.to_clause().to_string().parse().unwrap();
+        assert_eq!(clause, target.to_clause());
+        assert!(clause.matches(&target), "{clause}");
+    }
 }
 
 #[test]

@@ -112,10 +112,11 @@ impl Document {
     }
 
     /// Converts a document like [`Self::from_source`], but ends early when `is_over` returns true, which is asked often. The document
-    /// is then cut, and a note says so.
+    /// is then cut, and a note says so. JSON and XML other than feeds are converted whole. A PDF is cut between
+    /// pages, forms and operations, once it is loaded.
     ///
     /// # Errors
-    /// Returns [`DocumentError`] if the document is binary.
+    /// Returns [`DocumentError`] if the document is binary, or a PDF that cannot be read or is stopped before its text.
     pub fn from_source_until(
         source: Source<'_>,
         format: Format,
@@ -129,7 +130,7 @@ impl Document {
         match media {
             Media::Image(_) if size > MAX_IMAGE_BYTES => return Err(DocumentError::Image { size }),
             Media::Image(mime_type) => return Ok(Self::Image { mime_type }),
-            Media::Pdf => return Self::from_pdf(bytes),
+            Media::Pdf => return Self::from_pdf(bytes, stop),
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
             Media::Html | Media::Json | Media::Xml | Media::Text => {}
         }
@@ -154,14 +155,14 @@ impl Document {
     }
 
     #[cfg(feature = "pdf")]
-    fn from_pdf(bytes: &[u8]) -> Result<Self, DocumentError> {
+    fn from_pdf(bytes: &[u8], stop: Stop<'_>) -> Result<Self, DocumentError> {
         let PdfText { title, text, notes } =
-            pdf::read(bytes).map_err(|reason| DocumentError::Pdf { size: bytes.len(), reason })?;
+            pdf::read(bytes, stop).map_err(|reason| DocumentError::Pdf { size: bytes.len(), reason })?;
         Ok(Self::Text { title, text, notes })
     }
 
     #[cfg(not(feature = "pdf"))]
-    fn from_pdf(bytes: &[u8]) -> Result<Self, DocumentError> {
+    fn from_pdf(bytes: &[u8], _: Stop<'_>) -> Result<Self, DocumentError> {
         let reason = "this program was built without the feature `pdf` of toolcrib, toolcrib-builtin and toolcrib-web"
             .to_owned();
         Err(DocumentError::Pdf { size: bytes.len(), reason })

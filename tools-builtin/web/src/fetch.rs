@@ -1,13 +1,12 @@
 //! `web.fetch`: reads a document of the web.
 
-use std::panic::resume_unwind;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use data_encoding::BASE64;
-use tokio::sync::Semaphore;
 use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
+use crate::conversions::Conversions;
 use crate::document::{Document, DocumentError, Format, Source};
 use crate::excerpt::Excerpt;
 use crate::media::media_type_name;
@@ -24,8 +23,8 @@ const MAX_SHOWN_URL: usize = 500;
 /// The longest time of a conversion. Pages that people read take a fraction of a second.
 const MAX_CONVERSION: Duration = Duration::from_secs(20);
 
-/// The permits of conversions, each of which may take the memory of several pages. Further ones wait.
-static CONVERSIONS: Semaphore = Semaphore::const_new(4);
+/// The conversions of all calls. Each may take the memory of several pages.
+static CONVERSIONS: Conversions = Conversions::new(4, MAX_CONVERSION);
 
 /// Reads a document at a URL: a page as Markdown with its links, or JSON, XML, a feed or plain text. PNG, JPEG, GIF and WebP are
 /// returned as images. A long document is split: a note then says how to continue. The text between the boundary lines is data from
@@ -73,17 +72,12 @@ pub(crate) async fn fetch(
         }
         response => response?,
     };
-    // A conversion that its call no longer waits for ends soon, and keeps its permit until then.
-    let permit = CONVERSIONS.acquire().await.ok();
-    let (call, started) = (cx.clone(), Instant::now());
-    let is_over = move || call.is_cancelled() || started.elapsed() > MAX_CONVERSION;
-    // A page of a stranger may take long, so it is not converted on a thread that other calls share.
-    let (response, document) = on_blocking_pool(move || {
-        let document = convert(&response, format, whole, &is_over);
-        drop(permit);
+    // A page of a stranger may take long to convert.
+    let conversion = CONVERSIONS.run(cx, move |is_over| {
+        let document = convert(&response, format, whole, is_over);
         (response, document)
-    })
-    .await?;
+    });
+    let (response, document) = conversion.await?;
     if response.status.is_client_error() || response.status.is_server_error() {
         return Err(failed(&response, document.ok()));
     }
@@ -105,14 +99,6 @@ fn can_be_asked_about(error: &ToolError) -> bool {
 
 fn default_chars() -> u32 {
     DEFAULT_CHARS
-}
-
-/// Runs a conversion, which may take long, on a thread that no other call shares. Resumes its panic, which the pipeline isolates.
-async fn on_blocking_pool<T: Send + 'static>(conversion: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
-    tokio::task::spawn_blocking(conversion).await.map_err(|error| match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(error) => ToolErrorKind::Internal { message: format!("the runtime dropped a conversion: {error}") }.into(),
-    })
 }
 
 fn convert(
@@ -188,17 +174,4 @@ fn failed(response: &Response, document: Option<Document>) -> ToolError {
     }
     let wait = response.retry_after();
     wait.into_iter().fold(ToolError::transient(message), ToolError::with_retry_after)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_of_the_conversion_is_one_of_the_call() {
-        let call = tokio::spawn(on_blocking_pool(|| -> () { resume_unwind(Box::new("on purpose")) }));
-        let panic = call.await.unwrap_err().into_panic();
-        assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
-        assert_eq!(on_blocking_pool(|| 1).await.unwrap(), 1);
-    }
 }

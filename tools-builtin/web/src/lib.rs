@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod charset;
+mod conversions;
 mod document;
 mod excerpt;
 mod feed;

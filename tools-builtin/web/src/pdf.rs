@@ -3,13 +3,14 @@
 mod layout;
 mod page;
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lopdf::{Dictionary, LoadOptions, decode_text_string};
 use tools::visible_line;
 
 use self::layout::Layout;
 use self::page::PageReader;
+use crate::stop::Stop;
 
 /// The maximum size of a document.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
@@ -29,14 +30,15 @@ pub(crate) struct PdfText {
 }
 
 /// Returns the text of a document, with a mark before each page but the first. The error says why there is none.
-pub(crate) fn read(bytes: &[u8]) -> Result<PdfText, String> {
+pub(crate) fn read(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
     if bytes.len() > MAX_BYTES {
         return Err(format!("PDFs of at most {MAX_BYTES} bytes are read"));
     }
-    catch_unwind(|| read_pages(bytes)).unwrap_or_else(|_| Err("it is damaged, and its reader panicked".to_owned()))
+    catch_unwind(AssertUnwindSafe(|| read_pages(bytes, stop)))
+        .unwrap_or_else(|_| Err("it is damaged, and its reader panicked".to_owned()))
 }
 
-fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
+fn read_pages(bytes: &[u8], stop: Stop<'_>) -> Result<PdfText, String> {
     let damaged = |error: lopdf::Error| format!("it is damaged ({})", visible_line(&error.to_string(), 200));
     let options = LoadOptions::with_max_decompressed_size(MAX_STREAM_BYTES);
     let document = lopdf::Document::load_mem_with_options(bytes, options).map_err(|error| match error {
@@ -44,11 +46,11 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
         error => damaged(error),
     })?;
     let pages = document.get_pages();
-    let mut reader = PageReader::new(&document);
+    let mut reader = PageReader::new(&document, stop);
     let (mut text, mut has_text) = (String::new(), false);
     let (mut unread, mut is_cut) = (Vec::new(), false);
     for (&number, &id) in &pages {
-        if text.len() >= MAX_TEXT_BYTES || reader.is_exhausted() {
+        if text.len() >= MAX_TEXT_BYTES || reader.is_exhausted() || reader.is_over() {
             is_cut = true;
             break;
         }
@@ -65,7 +67,9 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
         text += page.trim();
     }
     if !has_text {
-        let reason = if !unread.is_empty() {
+        let reason = if reader.is_stopped() {
+            "its conversion took too long"
+        } else if !unread.is_empty() {
             "the content of its pages is damaged or too large"
         } else if reader.has_unknown_fonts() {
             "its fonts do not name their characters"
@@ -78,7 +82,9 @@ fn read_pages(bytes: &[u8]) -> Result<PdfText, String> {
     if !unread.is_empty() {
         notes.push(format!("pages that are damaged or too large: {}", visible_line(&unread.join(", "), 200)));
     }
-    if is_cut {
+    if reader.is_stopped() {
+        notes.push("the text is cut, because its conversion took too long".to_owned());
+    } else if is_cut {
         notes.push("the text is cut, because the document is too large".to_owned());
     }
     if reader.has_unknown_fonts() {

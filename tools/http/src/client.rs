@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::cache::{Cache, CacheRequest, Found};
 use crate::exchange::Exchange;
 use crate::hop::Hop;
+use crate::slots::Slots;
 use crate::{HttpError, HttpOptions, Request, Response, headers, redirect};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
@@ -39,14 +40,28 @@ impl HttpClient {
     /// # Errors
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] if an option is invalid.
     pub fn from_options(options: HttpOptions) -> Result<Self, HttpError> {
+        let slots = Arc::new(Slots::new(&options.limits));
+        Self::with_slots(options, slots)
+    }
+
+    fn with_slots(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
         let cache = Arc::new(Cache::new(&options.limits));
-        Ok(Self { exchange: Arc::new(Exchange::new(options)?), cache })
+        Ok(Self { exchange: Arc::new(Exchange::new(options, slots)?), cache })
     }
 
     /// Creates a client with the same connections and limits, and a cache of its own.
     #[must_use]
     pub fn new_session(&self) -> Self {
         Self { exchange: self.exchange.clone(), cache: Arc::new(Cache::new(&self.exchange.limits)) }
+    }
+
+    /// Creates a client with other options, and connections and a cache of its own. Its requests count towards this client's
+    /// `max_connections` and `max_connections_per_host`, which replace those of the options.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Option`] or [`HttpError::Secret`] if an option is invalid.
+    pub fn new_sibling(&self, options: HttpOptions) -> Result<Self, HttpError> {
+        Self::with_slots(options, self.exchange.slots.clone())
     }
 
     /// Sends a request, follows redirects and reads the response. The context's cancellation and deadline end it.

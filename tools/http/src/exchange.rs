@@ -24,7 +24,7 @@ pub(crate) struct Exchange {
     pub(crate) limits: HttpLimits,
     mask: Arc<Mask>,
     secrets: Vec<BoundSecret>,
-    slots: Slots,
+    pub(crate) slots: Arc<Slots>,
 }
 
 /// Masking longer bodies takes milliseconds, for which the thread of other tasks is not held up.
@@ -44,7 +44,7 @@ impl Exchange {
     ///
     /// # Errors
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] for an option that cannot be used.
-    pub(crate) fn new(options: HttpOptions) -> Result<Self, HttpError> {
+    pub(crate) fn new(options: HttpOptions, slots: Arc<Slots>) -> Result<Self, HttpError> {
         let filter = AddressFilter::new(&options.private_hosts)
             .map_err(|reason| HttpError::Option { option: "private_hosts", reason })?;
         options.limits.check()?;
@@ -63,7 +63,7 @@ impl Exchange {
             connections: Connections::new(&options)?,
             filter,
             mask: Arc::new(Mask::new(&options.secrets)),
-            slots: Slots::new(&options.limits),
+            slots,
             limits: options.limits,
             secrets: options.secrets,
         })

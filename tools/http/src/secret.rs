@@ -4,6 +4,7 @@ use std::fmt;
 
 use http::{HeaderName, HeaderValue};
 use tools::Secret;
+use tools::protocol::{InvalidTarget, Normaliser};
 use url::{Origin, Url};
 
 use crate::{HttpError, headers, location};
@@ -54,7 +55,11 @@ impl BoundSecret {
         if name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)) {
             return Err(invalid("its name has characters other than letters, digits, `-`, `_` and `.`; rename it"));
         }
-        let url = location::parse(origin).map_err(|_| invalid("its origin is not a URL; write https://host"))?;
+        // The error of the URL repeats it, and it may have a password.
+        let url = location::parse(origin).map_err(|_| match Normaliser::Host.apply(origin) {
+            Err(InvalidTarget::Host { reason, .. }) => invalid(&format!("its origin is not a plain URL: {reason}")),
+            _ => invalid("its origin is not a URL; write https://host"),
+        })?;
         if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
             return Err(invalid("its origin has a path; write https://host"));
         }

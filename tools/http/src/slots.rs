@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::HttpLimits;
 
-/// Limits concurrent requests, per host and in all.
+/// Limits concurrent requests, per host and in all. A client and its siblings share it.
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: Arc<Semaphore>,

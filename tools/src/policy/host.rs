@@ -87,7 +87,7 @@ mod tests {
             (r"net:read:\e\xample.org", "example.org"),
             (r"net:read:\[::1\]", "[::1]"),
             (r"net:read:\[::1]:*", "[::1]:8080"),
-            ("net:read:https://example.org", "https://example.org"),
+            (r"net:read:https\://example.org", "https://example.org"),
         ] {
             assert!(is_named(clause, value), "{clause} {value}");
         }

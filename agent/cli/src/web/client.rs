@@ -20,14 +20,19 @@ pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, ConfigErr
     HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error))
 }
 
-/// Returns the client for a search: it alone has the key, and reaches a backend on this machine or in a private network.
-pub(super) fn of_search(settings: &Settings, search: &ReadySearch) -> Result<HttpClient, ConfigError> {
+/// Returns the client for a search: it alone has the key, and reaches a backend on this machine or in a private network. It shares the
+/// limits of connections with the client of the tools.
+pub(super) fn of_search(
+    tools: &HttpClient,
+    settings: &Settings,
+    search: &ReadySearch,
+) -> Result<HttpClient, ConfigError> {
     let mut options = options(settings)?;
     options.secrets.extend(search.key.clone());
     if settings.search_url.is_some() {
         options.private_hosts.extend(private_host(search.service.base_url()));
     }
-    HttpClient::from_options(options).map_err(|error| refused(settings, &error))
+    tools.new_sibling(options).map_err(|error| refused(settings, &error))
 }
 
 /// Returns the options that the settings describe. A secret that is not found is not sent.

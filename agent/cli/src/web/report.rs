@@ -30,9 +30,9 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
 
 /// Returns lines on the client, the secrets and the search, or the mistake in their settings. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
-    client::from_settings(settings)?;
+    let client = client::from_settings(settings)?;
     if let Search::Ready(search) = configured::from_settings(settings)? {
-        client::of_search(settings, &search)?;
+        client::of_search(&client, settings, &search)?;
     }
     let mut lines = vec![client_line(settings)];
     lines.extend(settings.secrets.iter().map(secret_line));
@@ -60,6 +60,9 @@ fn replaced(settings: &Settings, replaced: Replaced) -> Vec<String> {
     let effect = |key: &str| match (key.split('.').next(), replaced) {
         (Some("http" | "secrets"), Replaced { client: true, search: true }) => {
             Some("no effect, because this program has an HTTP client and a search of its own; remove it")
+        }
+        (Some("http"), Replaced { client: true, .. }) if key.starts_with("http.max_connections") => {
+            Some("no effect, because this program has an HTTP client of its own, whose limits hold; remove it")
         }
         (Some("http" | "secrets"), Replaced { client: true, .. }) => {
             Some("an effect on web.search alone, because this program has an HTTP client of its own for other tools")
@@ -144,19 +147,21 @@ mod tests {
         let text = |flag, value: &str| Setting::from_flag(flag, value.to_owned());
         let settings = Settings::from_flags(Values {
             private_hosts: vec![text("--private-host", "localhost")],
+            max_connections_per_host: Setting::from_flag("--limit", 1),
             search: Some(text("--search", "duckduckgo")),
             ..Values::default()
         });
         let lines = |client, search| replaced(&settings, Replaced { client, search });
         assert_eq!(lines(false, false), [""; 0]);
-        let [host] = &lines(true, false)[..] else { panic!("{:?}", lines(true, false)) };
+        let [host, connections] = &lines(true, false)[..] else { panic!("{:?}", lines(true, false)) };
+        assert!(connections.contains("http.max_connections_per_host has no effect"), "{connections}");
         assert!(
             host.contains("--private-host") && host.contains("http.private_hosts has an effect on web.search alone")
         );
         let [search] = &lines(false, true)[..] else { panic!("{:?}", lines(false, true)) };
         assert!(search.contains("web.search has no effect"), "{search}");
         let both = lines(true, true);
-        assert!(both.len() == 2 && both.iter().all(|line| line.contains("has no effect")), "{both:?}");
+        assert!(both.len() == 3 && both.iter().all(|line| line.contains("has no effect")), "{both:?}");
         assert_eq!(replaced(&Settings::default(), Replaced { client: true, search: true }), [""; 0]);
     }
 }

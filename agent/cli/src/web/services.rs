@@ -14,11 +14,11 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
         Some(client) => client.new_session(),
         None => client::from_settings(settings)?,
     };
-    services.insert(client);
+    services.insert(client.clone());
     match search::from_settings(settings)? {
         _ if services.get::<WebSearch>().is_some() => {}
         Search::Ready(search) => {
-            let client = client::of_search(settings, &search)?;
+            let client = client::of_search(&client, settings, &search)?;
             services.insert(search.service.with_client(client));
         }
         Search::Absent(reason) => services.insert_absent::<WebSearch>(reason),

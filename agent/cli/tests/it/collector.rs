@@ -1,8 +1,6 @@
 //! A collector of spans on the loopback.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
-use std::sync::{Arc, Mutex};
+use std::io::Read as _;
 
 use flate2::read::GzDecoder;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -11,52 +9,40 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use prost::Message as _;
+use tools_http::testing::TestServer;
 
-type HeadAndBody = (String, Vec<u8>);
+use crate::loopback::Loopback;
 
 /// A collector that answers each export with the same status.
 pub(crate) struct Collector {
     pub(crate) url: String,
-    requests: Arc<Mutex<Vec<HeadAndBody>>>,
+    server: Loopback,
 }
 
 impl Collector {
     pub(crate) fn new(status: &'static str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let requests = Arc::<Mutex<Vec<_>>>::default();
-        let received = requests.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = BufReader::new(stream.unwrap());
-                let mut head = String::new();
-                while !head.ends_with("\r\n\r\n") {
-                    assert!(stream.read_line(&mut head).unwrap() > 0, "{head}");
-                }
-                let head = head.to_lowercase();
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
-                let mut body = vec![0; length.parse().unwrap()];
-                stream.read_exact(&mut body).unwrap();
-                if head.contains("content-encoding: gzip") {
-                    let packed = std::mem::take(&mut body);
-                    GzDecoder::new(&packed[..]).read_to_end(&mut body).unwrap();
-                }
-                received.lock().unwrap().push((head, body));
-                write!(stream.get_mut(), "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
-                    .unwrap();
-            }
-        });
-        Self { url, requests }
+        let server = Loopback::new(move |_| TestServer::head(status, &[("connection", "close")]));
+        Self { url: server.url(""), server }
     }
 
     /// Returns the heads of the requests in small letters.
     pub(crate) fn heads(&self) -> Vec<String> {
-        self.requests.lock().unwrap().iter().map(|(head, _)| head.clone()).collect()
+        self.server.received().iter().map(|request| request.head.to_lowercase()).collect()
+    }
+
+    fn bodies(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.server.received().into_iter().map(|request| {
+            if request.header("content-encoding") != Some("gzip") {
+                return request.body;
+            }
+            let mut body = Vec::new();
+            GzDecoder::new(&request.body[..]).read_to_end(&mut body).unwrap();
+            body
+        })
     }
 
     fn exports(&self) -> Vec<ExportTraceServiceRequest> {
-        let requests = self.requests.lock().unwrap();
-        requests.iter().map(|(_, body)| ExportTraceServiceRequest::decode(&body[..]).unwrap()).collect()
+        self.bodies().map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap()).collect()
     }
 
     /// Returns the spans in the order of their start.
@@ -86,10 +72,8 @@ impl Collector {
 
     /// Returns true if a request has these bytes.
     pub(crate) fn has(&self, needle: &str) -> bool {
-        let requests = self.requests.lock().unwrap();
-        requests.iter().any(|(head, body)| {
-            head.contains(needle) || body.windows(needle.len()).any(|bytes| bytes == needle.as_bytes())
-        })
+        self.heads().iter().any(|head| head.contains(needle))
+            || self.bodies().any(|body| body.windows(needle.len()).any(|bytes| bytes == needle.as_bytes()))
     }
 }
 

@@ -25,6 +25,10 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
         ("select = ['[']", 1, &["select is invalid", "glob"]),
         ("grants = ['fs']", 1, &["grants is invalid", "scheme:access:pattern"]),
         ("within = ['fs:peek:**']", 1, &["within is invalid"]),
+        ("grants = ['net:read:Example.org']", 1, &["grants is invalid", "lower case", "write `net:read:example.org`"]),
+        ("within = [\n'net:*:https://a.org/b']", 2, &["within is invalid", "write `net:*:a.org`"]),
+        ("[profiles.a]\ngrants = ['net:read:m\u{fc}nchen.example']", 2, &["in ASCII", "as `xn--…`"]),
+        ("[[policy]]\nverdict = 'deny'\ntarget = 'net:read:*.Org'", 3, &["policy is invalid", "`net:read:*.org`"]),
         ("limits = 3", 1, &["limits must be a table"]),
         ("limits.max_steps = 0", 1, &["limits.max_steps must be a whole number from 1"]),
         ("limits.max_steps = 99999999999999999999", 1, &["limits.max_steps", "99999999999999999999"]),
@@ -118,5 +122,20 @@ fn a_password_in_a_flag_is_not_repeated() {
         let ended = crib.run(&[command, &flags].concat()).expect(2);
         assert!(ended.stderr.contains("--base-url: base_url must be http(s)://host/path"), "{ended:#?}");
         assert!(!format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+    }
+    let ended = crib.run(&["run", "x", "--grant", "net:read:https://me:sk-secret@example.org"]).expect(2);
+    assert!(ended.stderr.contains("--grant") && !format!("{ended:?}").contains("sk-secret"), "{ended:#?}");
+}
+
+#[test]
+fn a_flag_with_a_host_that_no_target_spells_so_is_refused_with_the_right_spelling() {
+    let crib = Crib::new();
+    for (flag, advice) in [
+        (["--grant", "net:read:Example.org"], "`net:read:example.org`"),
+        (["--allow", "net:read:https://example.org:8080/a"], "`net:read:example.org:8080`"),
+        (["--grant", "net:*:m\u{fc}nchen.example"], "`xn--…`"),
+    ] {
+        let ended = crib.run(&[&["run", "--provider", "direct", "time.now"], &flag[..]].concat()).expect(2);
+        assert!(ended.stderr.contains(flag[0]) && ended.stderr.contains(advice), "{ended:#?}");
     }
 }

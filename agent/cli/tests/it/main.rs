@@ -30,6 +30,8 @@ mod lint;
 mod list;
 #[cfg(feature = "builtin")]
 mod lock;
+#[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]
+mod loopback;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]
@@ -77,6 +79,10 @@ mod trust;
 mod usage;
 #[cfg(feature = "web")]
 mod web;
+#[cfg(feature = "web")]
+mod web_hosts;
+#[cfg(feature = "web")]
+mod web_search;
 #[cfg(feature = "web")]
 mod web_settings;
 mod why;

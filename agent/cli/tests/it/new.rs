@@ -1,7 +1,25 @@
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use crate::Crib;
+
+/// Has the features of dependencies that only tests and examples of the checkout turn on. One that is missing here costs time alone.
+const FEATURES: &str = r#"
+[package]
+name = "features"
+edition = "2024"
+
+[dependencies]
+futures-task = "0.3"
+getrandom = { version = "0.4", features = ["std", "sys_rng"] }
+indexmap = { version = "2", features = ["serde"] }
+schemars = { version = "1", features = ["chrono04"] }
+tempfile = "3"
+tokio = { version = "1", features = ["macros", "test-util"] }
+typenum = { version = "1", features = ["const-generics"] }
+zerocopy = { version = "0.8", features = ["derive"] }
+"#;
 
 #[test]
 fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
@@ -33,19 +51,33 @@ fn a_new_workspace_compiles_passes_its_tests_and_runs() {
     let crib = Crib::new();
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     crib.run(&["new", "my-bot", "--path", checkout.to_str().unwrap()]).expect(0);
+    let workspace = crib.root().join("my-bot");
     // The versions of the checkout need no build of their own.
-    std::fs::copy(checkout.join("Cargo.lock"), crib.root().join("my-bot/Cargo.lock")).unwrap();
+    fs::copy(checkout.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
     let cargo = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO"));
-        command.args(arguments).current_dir(crib.root().join("my-bot"));
+        command.args(arguments).current_dir(&workspace);
         // Shares what the checkout has built.
         command.env("CARGO_TARGET_DIR", checkout.join("target"));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
+    // The crate of tools declares the features that it needs. The program is one line that uses the library `toolcrib`.
+    cargo(&["check", "--package", "my-bot-tools", "--tests"]);
+    // With the features of the checkout, its build is used again.
+    add_features(&workspace);
     cargo(&["test", "--workspace"]);
     assert!(cargo(&["run", "--", "list"]).contains("text.count"));
     let answer = cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);
     assert_eq!(answer.trim(), "4");
+}
+
+/// Adds a member that turns on the features which the tests of the checkout turn on.
+fn add_features(workspace: &Path) {
+    fs::create_dir_all(workspace.join("features/src")).unwrap();
+    fs::write(workspace.join("features/src/lib.rs"), "").unwrap();
+    fs::write(workspace.join("features/Cargo.toml"), FEATURES).unwrap();
+    let root = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
+    fs::write(workspace.join("Cargo.toml"), root.replacen("members = [", "members = [\"features\", ", 1)).unwrap();
 }

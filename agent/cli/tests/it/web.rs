@@ -1,93 +1,62 @@
 //! The tools that read the web, against servers on the loopback.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use tools_http::testing::{Received, TestServer};
 
 #[cfg(feature = "otel")]
 use crate::collector::Collector;
-use crate::config::{trust, user_file, write_project, write_user};
+use crate::config::{trust, write_project, write_user};
+use crate::loopback::Loopback;
 #[cfg(unix)]
 use crate::terminal::{QUESTION, on_terminal, rest, say};
 use crate::{Crib, Ended};
 
 /// A secret that may be in a request to its server, and nowhere else.
-const CANARY: &str = "canary-5d1f0c77";
+pub(crate) const CANARY: &str = "canary-5d1f0c77";
 
 const PAGE: &str = "<title>Stock</title><h1>Stock</h1><p>There are <b>42</b> hammers.</p>";
 
-/// A server on a loopback port. It answers a request by its path, and keeps the heads of all requests.
-struct PageServer {
+/// A server that answers a request by its path.
+pub(crate) struct PageServer {
+    server: Loopback,
     /// The address: `127.0.0.1:PORT`.
-    host: String,
-    heads: Arc<Mutex<Vec<String>>>,
+    pub(crate) host: String,
 }
 
 impl PageServer {
-    /// Starts a server that returns the type and the body for a head.
-    fn new(answer: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> Self {
-        Self::with_answer(move |head| {
-            let (media_type, body) = answer(head);
-            let length = body.len();
-            format!(
-                "HTTP/1.1 200 OK\r\ncontent-type: {media_type}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
-            )
-        })
-    }
-
-    /// Starts a server that returns the whole answer for a head.
-    fn with_answer(answer: impl Fn(&str) -> String + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let host = listener.local_addr().unwrap().to_string();
-        let heads = Arc::<Mutex<Vec<String>>>::default();
-        let received = heads.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut stream = BufReader::new(stream.unwrap());
-                let mut head = String::new();
-                while !head.ends_with("\r\n\r\n") {
-                    assert!(stream.read_line(&mut head).unwrap() > 0, "{head}");
-                }
-                let length =
-                    head.to_lowercase().lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
-                stream.read_exact(&mut vec![0; length.unwrap_or(0)]).unwrap();
-                let answer = answer(&head);
-                received.lock().unwrap().push(head);
-                stream.get_mut().write_all(answer.as_bytes()).unwrap();
-            }
-        });
-        Self { host, heads }
+    pub(crate) fn new(answer: impl Fn(&Received) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        let server = Loopback::new(answer);
+        Self { host: server.address().to_string(), server }
     }
 
     /// Starts a server with one page at every path.
     fn with_page() -> Self {
-        Self::new(|_| ("text/html", PAGE.to_owned()))
+        Self::new(|_| TestServer::ok("text/html", PAGE))
     }
 
-    fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.host)
+    pub(crate) fn url(&self, path: &str) -> String {
+        self.server.url(path)
     }
 
     /// Returns the call that fetches a path.
-    fn fetch(&self, path: &str) -> String {
+    pub(crate) fn fetch(&self, path: &str) -> String {
         format!("web.fetch url={}", self.url(path))
     }
 
     /// Returns the flag's value that grants the server.
-    fn clause(&self) -> String {
+    pub(crate) fn clause(&self) -> String {
         format!("net:read:{}", self.host)
     }
 
     /// Returns the settings that let tools request the server.
-    fn settings(&self) -> String {
+    pub(crate) fn settings(&self) -> String {
         format!("grants = ['{}']\nhttp.private_hosts = ['{}']\n", self.clause(), self.host)
     }
 
-    fn heads(&self) -> Vec<String> {
-        self.heads.lock().unwrap().clone()
+    pub(crate) fn heads(&self) -> Vec<String> {
+        self.server.received().into_iter().map(|request| request.head).collect()
     }
 }
 
@@ -202,14 +171,14 @@ fn a_rule_for_the_tool_switches_the_question_off() {
 #[test]
 fn the_limits_of_the_settings_hold() {
     let crib = Crib::new();
-    let server = PageServer::new(|_| ("text/plain", "x".repeat(3000)));
+    let server = PageServer::new(|_| TestServer::ok("text/plain", "x".repeat(3000)));
     write_user(&crib, &format!("{}http.max_body = '2kB'\n", server.settings()));
     let ended = crib.run(&["call", "web.fetch", &format!("url={}", server.url("/"))]).expect(1);
     assert!(ended.stderr.contains("2000 bytes"), "{ended:#?}");
 }
 
 /// Returns true if a file below the folder has these bytes.
-fn is_below(folder: &Path, needle: &str) -> bool {
+pub(crate) fn is_below(folder: &Path, needle: &str) -> bool {
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -224,7 +193,7 @@ fn is_below(folder: &Path, needle: &str) -> bool {
 #[test]
 fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
     // Repeats the whole head of the request, as some services do.
-    let echo = |head: &str| ("text/plain", format!("read 42 bytes\n{head}"));
+    let echo = |request: &Received| TestServer::ok("text/plain", format!("read 42 bytes\n{}", request.head));
     for place in ["env = 'CRIB_SECRET'", "file = '../../root/forge.key'"] {
         let (crib, collector) = (Crib::new(), Collector::new("200 OK"));
         let (own, other) = (PageServer::new(echo), PageServer::new(echo));
@@ -256,122 +225,6 @@ fn a_secret_goes_to_its_own_host_and_is_in_no_output() {
         let state = crib.dir.path().join("state");
         assert!(is_below(&state, "read 42 bytes") && !is_below(&state, CANARY));
         assert!(collector.has("read 42 bytes") && !collector.has(CANARY));
-    }
-}
-
-#[test]
-fn a_search_asks_the_backend_that_the_user_names() {
-    let crib = Crib::new();
-    let results = json!({"results": [
-        {"title": "Hammers", "url": "https://example.org/hammers", "content": "All about hammers."}
-    ]});
-    let server = PageServer::new(move |_| ("application/json", results.to_string()));
-    let search = ["run", "--provider", "direct", "web.search query=hammers"];
-
-    let ended = crib.run(&["call", "web.search", "query=hammers", "--grant", "search:read:web"]).expect(10);
-    assert!(ended.stderr.contains("search = ") && ended.stderr.contains("[web]"), "{ended:#?}");
-
-    let user = format!("\n[web]\nsearch = 'searxng'\nsearch_url = '{}'\n", server.url(""));
-    write_user(&crib, &user);
-    let ended = crib.run(&search).expect(0);
-    for part in ["Hammers", "https://example.org/hammers", "All about hammers."] {
-        assert!(ended.stdout.contains(part), "{part} is not in {ended:#?}");
-    }
-    assert!(server.heads()[0].contains("q=hammers"), "{:?}", server.heads());
-
-    // The setting grants the search, and says so.
-    let why = crib.run(&["why", "web.search", "query=hammers"]).expect(0);
-    assert!(why.stdout.contains(&format!("{}:3", user_file(&crib).display())), "{why:#?}");
-    let ended = crib.run(&[&search[..], &["--no-default-grants"]].concat()).expect(5);
-    assert!(ended.stderr.contains("--grant search:read:web"), "{ended:#?}");
-    assert_eq!(server.heads().len(), 1);
-
-    let doctor = crib.run(&["doctor"]).expect(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(doctor.contains("search: searxng at http://127.0.0.1"), "{doctor}");
-    for backend in ["brave", "duckduckgo", "tavily"] {
-        assert!(doctor.contains(backend), "{doctor}");
-    }
-}
-
-#[test]
-fn the_host_of_a_search_is_for_the_search_alone() {
-    let results = json!({"results": [{"title": "Hammers", "url": "https://example.org/", "content": ""}]});
-    let backend = PageServer::new(move |_| ("application/json", results.to_string()));
-    let location = backend.url("/stolen");
-    let other = PageServer::with_answer(move |_| {
-        format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
-    });
-    let user = format!("{}[web]\nsearch = 'searxng'\nsearch_url = '{}'\n", other.settings(), backend.url(""));
-    let crib = Crib::new();
-    write_user(&crib, &user);
-    let run = |call: &str, flags: &[&str]| crib.run(&[&["run", "--provider", "direct", call], flags].concat());
-
-    // A tool for any URL asks about the host, and reaches no private address there even if it is granted.
-    let ended = run(&backend.fetch("/"), &[]).expect(5);
-    assert!(ended.stderr.contains(&format!("--grant {}", backend.clause())), "{ended:#?}");
-    let ended = run(&backend.fetch("/"), &["--grant", &backend.clause()]).expect(1);
-    assert!(format!("{ended:?}").contains("not public"), "{ended:#?}");
-    let typed = crib.run(&["call", "web.fetch", &format!("url={}", backend.url("/"))]).expect(1);
-    assert!(typed.stderr.contains("not public"), "{typed:#?}");
-    // No redirect leads there.
-    run(&other.fetch("/"), &[]).expect(0);
-    let ended = run(&other.fetch("/"), &["--grant", &backend.clause()]).expect(1);
-    assert!(format!("{ended:?}").contains("not public"), "{ended:#?}");
-    assert!(other.heads().len() == 2 && backend.heads().is_empty(), "{:?}", backend.heads());
-
-    run("web.search query=hammers", &[]).expect(0);
-    crib.run(&["call", "web.search", "query=hammers"]).expect(0);
-    assert_eq!(backend.heads().len(), 2);
-    // A rule that denies the host still holds.
-    write_user(&crib, &format!("{user}[[policy]]\nverdict = 'deny'\ntarget = '{}'\n", backend.clause()));
-    run("web.search query=hammers", &[]).expect(5);
-    assert_eq!(backend.heads().len(), 2);
-}
-
-#[test]
-fn the_key_of_a_search_goes_to_the_backend_alone() {
-    // The answer of either backend, which repeats the head of the request.
-    let echo = |head: &str| {
-        let hit = json!({"title": head, "url": "https://h/", "description": "d", "content": "d"});
-        ("application/json", json!({"web": {"results": [hit]}, "results": [hit]}).to_string())
-    };
-    for (backend, variable, method) in [("brave", "BRAVE_API_KEY", "GET"), ("tavily", "TAVILY_API_KEY", "POST")] {
-        let (crib, server) = (Crib::new(), PageServer::new(echo));
-        write_user(&crib, &format!("[web]\nsearch = '{backend}'\nsearch_url = '{}'\n", server.url("")));
-        let run = |value: &str| {
-            let search = ["run", "--provider", "direct", "web.search query=hammers", "--output", "stream-json"];
-            let ended: Ended = crib.command(&search).env(variable, value).output().unwrap().into();
-            assert!(!format!("{ended:?}").contains(CANARY), "{ended:#?}");
-            ended
-        };
-        let ended = run("");
-        assert!(ended.stderr.contains(&format!("{variable} is empty or missing")), "{ended:#?}");
-        assert_eq!(server.heads(), [""; 0]);
-        let ended = run(CANARY).expect(0);
-        assert!(ended.stdout.contains("https://h/"), "{ended:#?}");
-        let heads = server.heads();
-        assert!(heads.len() == 1 && heads[0].starts_with(method) && heads[0].contains(CANARY), "{heads:?}");
-        assert!(!is_below(&crib.dir.path().join("state"), CANARY));
-    }
-}
-
-#[test]
-fn a_search_backend_that_cannot_be_used_is_reported_with_its_line() {
-    let crib = Crib::new();
-    for (text, line, parts) in [
-        ("search = 'brvae'", 2, &["web.search cannot be used", "brave"][..]),
-        ("search = 'searxng'", 2, &["web.search cannot be used", "searxng"]),
-        ("search = 'duckduckgo'\nsearch_key_env = 'A'", 3, &["web.search_key has no effect"]),
-        ("search = 'searxng'\nsearch_url = 'http://h'\nsearch_count = 99", 4, &["web.search_count cannot be used"]),
-        ("search = 'searxng'\nsearch_url = 'http://h'\nsafe_search = 'x'", 4, &["web.safe_search cannot be used"]),
-    ] {
-        write_user(&crib, &format!("[web]\n{text}\n"));
-        let ended = crib.run(&["run", "time.now"]).expect(2);
-        assert!(ended.stderr.contains(&format!("toolcrib.toml:{line}: ")), "{text}: {ended:#?}");
-        for part in parts {
-            assert!(ended.stderr.contains(part), "{text}: {part} is not in {ended:#?}");
-        }
-        crib.run(&["doctor"]).expect(8);
     }
 }
 

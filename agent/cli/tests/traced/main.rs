@@ -6,6 +6,8 @@
 #[path = "../it/collector.rs"]
 #[allow(dead_code, reason = "each program of tests uses a part of it")]
 mod collector;
+#[path = "../it/loopback.rs"]
+mod loopback;
 
 use std::env;
 use std::process::{Command, ExitCode, Output};

@@ -94,8 +94,9 @@ impl Document {
     /// Appends a block, which may have several lines.
     pub(crate) fn push_block(&mut self, block: &str) {
         let rest = self.rest();
+        let blank = rest.trim_end_matches(' ');
         for (index, line) in block.split('\n').enumerate() {
-            let prefix = if line.is_empty() { rest.trim_end_matches(' ') } else { &rest };
+            let prefix = if line.is_empty() { blank } else { &rest };
             if self.is_full || self.out.len() + prefix.len() + line.len() > self.limit {
                 self.is_full = true;
                 return;

@@ -1,5 +1,7 @@
 //! Escapes that keep text from becoming structure.
 
+use super::space::is_space;
+
 /// Where a text stands, which decides about the characters to escape.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
@@ -17,14 +19,20 @@ pub(super) fn push_escaped(out: &mut String, c: char, next: Option<char>, place:
     out.push(c);
 }
 
+/// Appends a text in one line, as the label of a link or an image. The bracket that ends it follows.
+pub(super) fn push_label(out: &mut String, label: &str, in_cell: bool) {
+    let mut chars = label.trim().chars().map(|c| if is_space(c) { ' ' } else { c }).peekable();
+    while let Some(c) = chars.next() {
+        if !(c == ' ' && chars.peek() == Some(&' ')) {
+            push_escaped(out, c, chars.peek().copied().or(Some(']')), Place { in_link: true, in_cell });
+        }
+    }
+}
+
 /// Returns a text as Markdown that shows it, for a place inside of a line.
 pub(crate) fn escape_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.split_whitespace().flat_map(|word| word.chars().chain([' '])).peekable();
-    while let Some(c) = chars.next() {
-        push_escaped(&mut out, c, chars.peek().copied(), Place { in_link: true, in_cell: false });
-    }
-    out.truncate(out.trim_end().len());
+    push_label(&mut out, text, false);
     out
 }
 

@@ -2,7 +2,7 @@
 
 use super::Notation;
 use super::code_span::CodeSpan;
-use super::escape::{Place, push_escaped};
+use super::escape::{Place, push_escaped, push_label};
 use super::link::Link;
 use super::mark::{Mark, OpenMark, Written};
 use super::space::is_space;
@@ -98,25 +98,17 @@ impl Inline {
         }
     }
 
-    /// Appends Markdown as it is.
-    pub(crate) fn push_markdown(&mut self, markdown: &str) {
-        self.flush_code();
-        self.begin_text();
-        self.text.push_str(markdown);
-    }
-
     /// Appends an image.
     pub(crate) fn push_image(&mut self, alt: &str, destination: &str) {
-        if self.notation == Notation::Plain {
-            return self.push_text(alt);
+        match self.notation {
+            Notation::Plain => self.push_text(alt),
+            Notation::Markdown => self.push_reference("![", alt, destination),
         }
-        self.flush_code();
-        self.begin_text();
-        self.text.push_str("![");
-        self.push_label(alt);
-        self.text.push_str("](");
-        self.text.push_str(destination);
-        self.text.push(')');
+    }
+
+    /// Appends a link that is no mark, to a part of the page.
+    pub(crate) fn push_embedded(&mut self, label: &str, destination: &str) {
+        self.push_reference("[", label, destination);
     }
 
     /// Appends a line break.
@@ -193,6 +185,27 @@ impl Inline {
         Place { in_link: self.in_link, in_cell: self.form == Breaks::Tag }
     }
 
+    fn push_reference(&mut self, opening: &str, label: &str, destination: &str) {
+        self.flush_code();
+        self.begin_text();
+        self.keep_from_image(opening);
+        self.text.push_str(opening);
+        push_label(&mut self.text, label, self.form == Breaks::Tag);
+        self.text.push_str("](");
+        self.text.push_str(destination);
+        self.text.push(')');
+    }
+
+    /// Escapes a `!` that would make an image of the link that follows.
+    fn keep_from_image(&mut self, opening: &str) {
+        let Some(before) = self.text.strip_suffix('!').filter(|_| opening == "[") else { return };
+        let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
+        if !is_escaped {
+            self.text.pop();
+            self.text.push_str("\\!");
+        }
+    }
+
     /// Writes space, line breaks and marks before text.
     fn begin_text(&mut self) {
         if self.breaks > 0 {
@@ -259,12 +272,9 @@ impl Inline {
                 self.marks[index].written = Some(written);
                 continue;
             }
-            if mark == Mark::Link && self.text.ends_with('!') {
-                self.text.pop();
-                self.text.push_str("\\!");
-            }
-            let start = self.text.len();
             let (opening, closing) = mark.delimiters(&self.text);
+            self.keep_from_image(opening);
+            let start = self.text.len();
             self.text.push_str(opening);
             self.in_link |= mark == Mark::Link;
             self.marks[index].written = Some(Written { start, content: self.text.len(), closing });
@@ -318,18 +328,7 @@ impl Inline {
         }
         if let Some(label) = self.link.as_mut().and_then(Link::take_label) {
             self.begin_text();
-            self.push_label(&label);
-        }
-    }
-
-    /// Appends text to which no mark applies, such as that of an image.
-    fn push_label(&mut self, label: &str) {
-        let place = Place { in_link: true, in_cell: self.form == Breaks::Tag };
-        let mut chars = label.trim().chars().map(|c| if is_space(c) { ' ' } else { c }).peekable();
-        while let Some(c) = chars.next() {
-            if !(c == ' ' && chars.peek() == Some(&' ')) {
-                push_escaped(&mut self.text, c, chars.peek().copied().or(Some(']')), place);
-            }
+            push_label(&mut self.text, &label, self.form == Breaks::Tag);
         }
     }
 

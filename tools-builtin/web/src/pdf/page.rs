@@ -7,6 +7,7 @@ use lopdf::{Dictionary, Document, Encoding, Object, ObjectId, Stream};
 
 use super::MAX_STREAM_BYTES;
 use super::layout::Layout;
+use crate::stop::Stop;
 
 /// The maximum size of all contents and character maps of a document after decompression.
 const MAX_CONTENT_BYTES: usize = 32 * 1024 * 1024;
@@ -16,6 +17,9 @@ const MIN_COST: usize = 256;
 
 /// The maximum number of forms within another.
 const MAX_DEPTH: usize = 8;
+
+/// The number of operations after which the reader asks whether to stop.
+const OPERATIONS_PER_CHECK: usize = 256;
 
 /// The length of the parts in which strings are decoded. A character may stand for a long text.
 const PART_BYTES: usize = 1024;
@@ -28,11 +32,25 @@ pub(super) struct PageReader<'a> {
     /// The number of bytes that may still be read.
     budget: usize,
     has_unknown_fonts: bool,
+    stop: Stop<'a>,
+    is_stopped: bool,
 }
 
 impl<'a> PageReader<'a> {
-    pub(super) fn new(document: &'a Document) -> Self {
-        Self { document, encodings: HashMap::new(), budget: MAX_CONTENT_BYTES, has_unknown_fonts: false }
+    pub(super) fn new(document: &'a Document, stop: Stop<'a>) -> Self {
+        let (encodings, budget) = (HashMap::new(), MAX_CONTENT_BYTES);
+        Self { document, encodings, budget, has_unknown_fonts: false, stop, is_stopped: false }
+    }
+
+    /// Asks whether to stop, until the answer is true.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.is_stopped = self.is_stopped || self.stop.is_over();
+        self.is_stopped
+    }
+
+    /// Returns true if the reader was stopped, so that text may be missing.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped
     }
 
     /// Returns true if no more may be read.
@@ -63,8 +81,9 @@ impl<'a> PageReader<'a> {
         depth: usize,
     ) -> lopdf::Result<()> {
         let mut font = None;
-        for operation in Content::decode(content)?.operations {
-            if layout.is_full() {
+        for (index, operation) in Content::decode(content)?.operations.into_iter().enumerate() {
+            let is_over = self.is_stopped || (index.is_multiple_of(OPERATIONS_PER_CHECK) && self.is_over());
+            if is_over || layout.is_full() {
                 break;
             }
             let operands = operation.operands.as_slice();

@@ -46,6 +46,16 @@ fn atom_gives_title_date_link_and_summary() {
 }
 
 #[test]
+fn a_title_that_ends_with_a_backslash_or_a_star_stays_a_link() {
+    for title in [r"C:\", "a *"] {
+        let item = serde_json::json!({"title": title, "url": "/1"});
+        let feed = serde_json::json!({"version": "https://jsonfeed.org/version/1.1", "title": "J", "items": [item]});
+        let (_, text, _) = read("application/feed+json", &feed.to_string());
+        assert_eq!(outline(&text), format!("h1(J) h2(a[https://example.org/1]({title}))"));
+    }
+}
+
+#[test]
 fn json_feeds_and_rdf_are_feeds() {
     let (_, text, _) = read(
         "application/feed+json",

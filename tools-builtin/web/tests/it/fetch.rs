@@ -9,7 +9,7 @@ use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions};
 use tools_testkit::TestHost;
 
-fn host(server: &TestServer) -> TestHost {
+pub(crate) fn host(server: &TestServer) -> TestHost {
     let options = HttpOptions::new()
         .with_private_host(server.address().to_string())
         .with_private_host(server.address().ip().to_string());

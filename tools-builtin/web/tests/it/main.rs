@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod conversion;
 mod feed;
 mod fetch;
 mod outline;

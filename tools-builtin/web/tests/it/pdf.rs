@@ -11,6 +11,7 @@ use tools::ErrorCode;
 use tools_web::{Document, DocumentError, Format, Source};
 
 use crate::fetch::{serve, texts};
+use crate::stop::convert_until;
 
 /// Returns a document with these objects, of which the first is the catalog.
 fn pdf(objects: &[String]) -> Vec<u8> {
@@ -126,6 +127,31 @@ fn nested_objects_and_strange_operands_are_no_panic_of_the_process() {
         read(&pages(&[&content])).unwrap_err();
         read(&pdf(&[format!("<< /Type /Catalog /Pages 2 0 R /X {content} >>")])).unwrap_err();
     }
+}
+
+#[test]
+fn a_stopped_pdf_ends_between_pages_forms_and_operations_and_says_so() {
+    let line = "BT /F1 12 Tf 72 720 Td (A line.) Tj ET\n";
+    for (part, pdf) in [
+        ("pages", pages(&[line; 300])),
+        ("forms", pages(&[&format!("{line}{}", "/X Do\n".repeat(300))])),
+        ("operations", pages(&[&line.repeat(1_000)])),
+    ] {
+        let (whole, notes, _) = convert_until(usize::MAX, "application/pdf", &pdf);
+        assert!(whole > 2_000 && notes.len() == 1, "{part}: {whole} {notes:?}");
+        let (length, notes, asked) = convert_until(3, "application/pdf", &pdf);
+        assert!(length > 6 && length < 1_500, "{part}: {length}");
+        assert!(notes.iter().any(|note| note.contains("took too long")), "{part}: {notes:?}");
+        assert_eq!(asked, 3, "{part}");
+    }
+}
+
+#[test]
+fn a_pdf_that_is_stopped_before_its_text_says_so() {
+    let url = "https://example.org/a.pdf".parse().unwrap();
+    let source = Source { bytes: &pages(&[FIRST]), media_type: Some("application/pdf"), charset: None, url: &url };
+    let error = Document::from_source_until(source, Format::Markdown, false, &|| true).unwrap_err();
+    assert!(error.to_string().contains("took too long"), "{error}");
 }
 
 #[tokio::test]

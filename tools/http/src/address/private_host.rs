@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use ipnet::IpNet;
-use tools::protocol::Normaliser;
+use tools::protocol::{InvalidTarget, Normaliser};
 use url::{Host, Url};
 
 /// An entry of [`HttpOptions::private_hosts`](crate::HttpOptions::private_hosts).
@@ -48,7 +48,10 @@ impl PrivateHost {
             Some(_) => return Err(refused("has a port that is not a number")),
             None => None,
         };
-        let normal = Normaliser::Host.apply(&format!("http://{host}/")).map_err(|_| refused("is not a host"))?;
+        let normal = Normaliser::Host.apply(&format!("http://{host}/")).map_err(|error| match error {
+            InvalidTarget::Host { reason, .. } => refused(&format!("is not a host: {reason}")),
+            _ => refused("is not a host"),
+        })?;
         if !normal.eq_ignore_ascii_case(host) {
             return Err(refused("is not a plain host"));
         }

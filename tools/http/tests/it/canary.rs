@@ -1,9 +1,9 @@
 //! A secret in 10,000 calls through the pipeline, and in those of an agent: the server returns it in every way, and nothing records it.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use agent::{Driver, Event, EventSink, Scripted, Selection, Session};
@@ -66,6 +66,41 @@ impl Visit for Counter {
     }
 }
 
+/// Looks at each record of the crate `log`, which the libraries below the client write. A process has one.
+struct LogCollector {
+    counter: Counter,
+    /// The crates that have written a record.
+    sources: Mutex<BTreeSet<String>>,
+}
+
+impl LogCollector {
+    /// Installs the collector at the lowest level.
+    fn install() -> &'static Self {
+        static COLLECTOR: OnceLock<LogCollector> = OnceLock::new();
+        let collector = COLLECTOR.get_or_init(|| Self { counter: Counter::default(), sources: Mutex::default() });
+        log::set_logger(collector).unwrap();
+        log::set_max_level(log::LevelFilter::Trace);
+        collector
+    }
+}
+
+impl log::Log for LogCollector {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        self.counter.look(&format!("{record:?} {}", record.args()));
+        let source = record.target().split("::").next().unwrap_or_default();
+        let mut sources = self.sources.lock().unwrap();
+        if !sources.contains(source) {
+            sources.insert(source.to_owned());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
 impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Counter {
     fn on_new_span(&self, attributes: &tracing::span::Attributes<'_>, _: &tracing::span::Id, _: Context<'_, S>) {
         attributes.record(&mut self.clone());
@@ -124,6 +159,7 @@ fn catalog(own_key: Option<&'static str>) -> Catalog {
         let response = client.send(&cx, request.with_max_body_bytes(10_000)).await?;
         let shown = format!("{response:?} {}", String::from_utf8_lossy(&response.body));
         tracing::info!(shown, "a response");
+        log::trace!("a response: {shown}");
         cx.report(Progress::message(shown.clone()));
         Ok::<_, ToolError>(shown)
     };
@@ -152,8 +188,10 @@ async fn converse(turns: u32, catalog: &Catalog, cx: ToolContext, events: &Count
     summary.calls.into()
 }
 
-/// Runs calls and an agent, and returns how often the canary is in results, spans, progress, events and the journal.
-async fn run(calls: u64, turns: u32, folder: &Path, own_key: Option<&'static str>) -> [usize; 5] {
+/// Runs calls and an agent, and returns how often the canary is in results, spans, progress, events, the journal and the log.
+async fn run(calls: u64, turns: u32, own_key: Option<&'static str>, log: &LogCollector) -> [usize; 6] {
+    let folder = tempfile::tempdir().unwrap();
+    let logged_before = log.counter.count();
     let server = TestServer::start_streaming(echo).await;
     let mut limits = HttpLimits::default();
     limits.total = Duration::from_secs(10);
@@ -163,7 +201,7 @@ async fn run(calls: u64, turns: u32, folder: &Path, own_key: Option<&'static str
     }
     let [results, spans, progress, events] = [(); 4].map(|()| Counter::default());
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(spans.clone()));
-    let path = folder.join("calls.journal");
+    let path = folder.path().join("calls.journal");
     let journal = SqliteJournal::open(&path, JournalOptions::new().with_durability(Durability::Process)).unwrap();
     let clauses = ["*:*:**", "net:read:a.example", "net:read:b.example", "net:read:unknown.example"];
     let cx = ToolContext::new()
@@ -200,22 +238,25 @@ async fn run(calls: u64, turns: u32, folder: &Path, own_key: Option<&'static str
         println!("outcomes: {:?}", errors.lock().unwrap());
     }
     let recorded = Counter::default();
-    for file in std::fs::read_dir(folder).unwrap() {
+    for file in std::fs::read_dir(folder.path()).unwrap() {
         recorded.look(&String::from_utf8_lossy(&std::fs::read(file.unwrap().path()).unwrap()));
     }
-    [results, &spans, &progress, &events, &recorded].map(Counter::count)
+    let [results, spans, progress, events, recorded] =
+        [results, &spans, &progress, &events, &recorded].map(Counter::count);
+    [results, spans, progress, events, recorded, log.counter.count() - logged_before]
 }
 
 #[tokio::test]
 async fn a_canary_is_nowhere_after_10_000_calls() {
-    let folder = tempfile::tempdir().unwrap();
-    let found = run(CALLS, 100, folder.path(), None).await;
+    let log = LogCollector::install();
+    let found = run(CALLS, 100, None, log).await;
+    assert!(log.sources.lock().unwrap().contains("reqwest"), "{:?}", log.sources);
     // The positive control: a key of the tool, which no mask knows.
-    let folder = tempfile::tempdir().unwrap();
-    let control = run(32, 2, folder.path(), Some(CANARY)).await;
+    let control = run(32, 2, Some(CANARY), log).await;
     println!(
-        "canary: {found:?} in {CALLS} calls and 1,500 of an agent (results, spans, progress, events, journal); control: {control:?}"
+        "canary: {found:?} in {CALLS} calls and 1,500 of an agent (results, spans, progress, events, journal, log); control: {control:?}; log of {:?}",
+        log.sources.lock().unwrap()
     );
-    assert_eq!(found, [0; 5]);
+    assert_eq!(found, [0; 6]);
     assert!(control.iter().all(|count| *count > 0), "{control:?}");
 }

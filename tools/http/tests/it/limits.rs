@@ -9,7 +9,7 @@ use flate2::{Compress, Compression, FlushCompress};
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Notify;
 use tools_http::testing::TestServer;
-use tools_http::{HttpError, HttpLimits, Request};
+use tools_http::{HttpError, HttpLimits, HttpOptions, Request};
 
 use crate::setup::{get, local, unlimited};
 
@@ -142,7 +142,7 @@ async fn headers_have_a_size_and_a_number() {
 }
 
 #[tokio::test]
-async fn concurrent_requests_are_limited_per_host_and_in_all() {
+async fn concurrent_requests_of_a_client_and_its_siblings_are_limited_per_host_and_in_all() {
     let (running, most, release) =
         (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
     let start = || {
@@ -161,15 +161,22 @@ async fn concurrent_requests_are_limited_per_host_and_in_all() {
         })
     };
     let (one, two) = (start().await, start().await);
-    for (hosts, expected) in [(vec![&one], 2), (vec![&one, &two], 3)] {
+    let mut limits = HttpLimits::default();
+    (limits.max_connections, limits.max_connections_per_host) = (3, 2);
+    let client = local(limits);
+    // The sibling has other options. Their limits have no effect.
+    let sibling = client.new_sibling(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+    for (clients, hosts, expected) in [
+        (vec![&client], vec![&one], 2),
+        (vec![&client], vec![&one, &two], 3),
+        (vec![&client, &sibling, &client.new_session()], vec![&one], 2),
+        (vec![&client, &sibling, &client.new_session()], vec![&one, &two], 3),
+    ] {
         most.store(0, Ordering::SeqCst);
-        let mut limits = HttpLimits::default();
-        (limits.max_connections, limits.max_connections_per_host) = (3, 2);
-        let client = local(limits);
         let mut requests = tokio::task::JoinSet::new();
         for number in 0..12 {
             let request = Request::get(&hosts[number % hosts.len()].url("/")).unwrap();
-            let client = client.clone();
+            let client = clients[number % clients.len()].clone();
             requests.spawn(async move { client.send(&unlimited(), request).await.unwrap() });
         }
         for done in 0..12 {

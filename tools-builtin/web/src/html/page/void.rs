@@ -4,7 +4,7 @@ use super::Builder;
 use crate::html::attributes::{Attribute, Attributes};
 use crate::html::element::Element;
 use crate::html::visibility::is_invisible;
-use crate::markdown::{Notation, destination, escape_text};
+use crate::markdown::{Notation, destination};
 
 impl Builder<'_> {
     /// Reads an element without an end tag.
@@ -66,9 +66,9 @@ impl Builder<'_> {
             && !is_invisible(attributes)
             && let Some(source) = attributes.value(Attribute::Src).and_then(|src| self.base.source(src))
         {
-            let title = escape_text(attributes.label());
-            let separator = if title.is_empty() { "" } else { ": " };
-            self.inline.push_markdown(&format!("[{kind}{separator}{title}]({})", destination(&source)));
+            let title = attributes.label();
+            let separator = if title.trim().is_empty() { "" } else { ": " };
+            self.inline.push_embedded(&format!("{kind}{separator}{title}"), &destination(&source));
         }
     }
 
