@@ -15,6 +15,7 @@ fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
     services.insert(SubAgents::new());
     services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
+    services.insert(tools_builtin::exec::Sandbox::new());
     #[cfg(feature = "web")]
     services.insert(tools_http::HttpClient::new());
     ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)
