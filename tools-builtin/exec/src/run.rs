@@ -14,7 +14,7 @@ use crate::lookup;
 use crate::protected::{Protected, shown};
 use crate::report::{NARROWER, end, report};
 use crate::sandbox::Granted;
-use crate::supervise::{self, Capture};
+use crate::supervise::{self, Capture, StartError};
 use crate::walls::{Confined, Confinement};
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
@@ -67,7 +67,12 @@ pub(crate) async fn run(
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
-    let running = running.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    let running = running.map_err(|error| match error {
+        StartError::NotEntered | StartError::Unsupported => {
+            ToolErrorKind::Unavailable { reason: error.to_string() }.into()
+        }
+        error => ToolError::execution_failed(error.to_string()),
+    })?;
     running.feed(stdin.into_bytes());
     let in_time = tokio::time::timeout(limit, running.wait()).await;
     let how = match in_time {

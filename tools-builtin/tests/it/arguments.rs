@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
-use tools::{Arguments, ToolError, ToolErrorKind};
+use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
 use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
@@ -29,7 +29,11 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let hosts = ["api.duckduckgo.com", "api.open-meteo.com", "example.org", "geocoding-api.open-meteo.com"];
     let resolver = hosts.into_iter().fold(TestResolver::new(), |names, host| names.with_name(host, loopback));
     let http = HttpClient::from_options(HttpOptions::new().with_resolver(Arc::new(resolver))).unwrap();
-    let host = TestHost::new(tools_builtin::register)
+    let mut catalog = Catalog::new();
+    tools_builtin::register(&mut catalog).unwrap();
+    // This binary starts no programs; the tests of toolcrib-exec do.
+    assert!(catalog.unregister("exec.run"));
+    let host = TestHost::new(catalog)
         .with_grant(&[
             "*:*:**", "net:read:api.duckduckgo.com", "net:read:api.open-meteo.com", "net:read:example.org",
             "net:read:geocoding-api.open-meteo.com",
