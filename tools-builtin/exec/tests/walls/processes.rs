@@ -30,10 +30,8 @@ print(os.pread(call(438, process, int(os.environ['OPENED']), 0), 100, 0).decode(
         ),
         reaches("compare_processes", "call(312 if X86 else 272, os.getppid(), os.getppid(), 0, 0, 0); reached()")
             .if_possible(),
-        changes("kill_process", "os.kill(BYSTANDER, signal.SIGKILL)", |site| site.bystander("cmdline").is_empty()),
-        changes("kill_by_descriptor", "call(424, call(434, BYSTANDER, 0), 9, 0, 0)", |site| {
-            site.bystander("cmdline").is_empty()
-        }),
+        changes("kill_process", "os.kill(BYSTANDER, signal.SIGKILL)", |site| !site.bystander_answers()),
+        changes("kill_by_descriptor", "call(424, call(434, BYSTANDER, 0), 9, 0, 0)", |site| !site.bystander_answers()),
         changes("limit_other_process", "resource.prlimit(BYSTANDER, resource.RLIMIT_NOFILE, (99, 99))", |site| {
             site.bystander("limits").lines().any(|line| line.starts_with("Max open files") && line.contains(" 99 "))
         }),

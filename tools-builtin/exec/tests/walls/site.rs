@@ -1,7 +1,8 @@
 //! Folders inside and outside the walls, and a process of the same user outside.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -89,6 +90,15 @@ impl Site {
     pub(crate) fn bystander(&self, name: &str) -> String {
         let bystander = self.bystander.as_ref().unwrap();
         fs::read_to_string(format!("/proc/{}/{name}", bystander.id())).unwrap_or_default()
+    }
+
+    /// Returns true if the process outside still does its work. A killed process stays in `/proc` for some time.
+    pub(crate) fn bystander_answers(&self) -> bool {
+        let (_, port) = self.told.iter().find(|(name, _)| name == "TCP4").unwrap();
+        let mut answer = String::new();
+        TcpStream::connect(("127.0.0.1", port.parse().unwrap()))
+            .and_then(|mut stream| stream.read_to_string(&mut answer))
+            .is_ok_and(|_| answer == SECRET)
     }
 
     fn env(&self) -> Vec<(String, String)> {
