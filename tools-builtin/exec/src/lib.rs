@@ -4,6 +4,7 @@ mod enter;
 mod entered;
 mod environment;
 mod lookup;
+mod prepare;
 mod preview;
 mod protected;
 mod report;
