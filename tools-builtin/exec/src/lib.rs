@@ -9,6 +9,8 @@ mod protected;
 mod report;
 mod run;
 mod sandbox;
+#[allow(dead_code)]
+mod script;
 pub mod supervise;
 pub mod walls;
 
