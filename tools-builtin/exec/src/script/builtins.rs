@@ -2,16 +2,17 @@
 
 /// Words that are syntax in the place of a command, in bash or in a POSIX shell.
 const RESERVED: &[&str] = &[
-    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
-    "time", "until", "while", "{", "}",
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "time", "until", "while", "{", "}",
 ];
 
 /// Commands of bash and dash that change how the rest of a script runs, run other commands, or can do so in some shell.
 const OTHERS: &[&str] = &[
-    ".", "alias", "bg", "bind", "break", "builtin", "caller", "chdir", "command", "compgen", "complete", "compopt", "continue", "declare",
-    "dirs", "disown", "enable", "eval", "exec", "export", "fc", "fg", "getopts", "hash", "help", "history", "jobs", "kill", "let",
-    "local", "logout", "mapfile", "popd", "pushd", "read", "readarray", "readonly", "return", "shift", "shopt", "source", "suspend",
-    "times", "trap", "type", "typeset", "ulimit", "umask", "unalias", "unset", "wait",
+    ".", "alias", "bg", "bind", "break", "builtin", "caller", "chdir", "command", "compgen", "complete", "compopt",
+    "continue", "declare", "dirs", "disown", "enable", "eval", "exec", "export", "fc", "fg", "getopts", "hash", "help",
+    "history", "jobs", "kill", "let", "local", "logout", "mapfile", "popd", "pushd", "read", "readarray", "readonly",
+    "return", "shift", "shopt", "source", "suspend", "times", "trap", "type", "typeset", "ulimit", "umask", "unalias",
+    "unset", "wait",
 ];
 
 /// Returns the reason why a command makes a script opaque, if it does: it changes how the rest is read, or runs other commands.
@@ -51,7 +52,11 @@ fn are_plain_options(args: &[&str]) -> bool {
         let Some(letters) = arg.strip_prefix(['-', '+']) else { return false };
         let letters = match letters.strip_suffix('o') {
             None => letters,
-            Some(rest) if args.next().is_some_and(|name| matches!(*name, "errexit" | "nounset" | "pipefail" | "xtrace")) => rest,
+            Some(rest)
+                if args.next().is_some_and(|name| matches!(*name, "errexit" | "nounset" | "pipefail" | "xtrace")) =>
+            {
+                rest
+            }
             Some(_) => return false,
         };
         if (arg.len() < 2) || !letters.chars().all(|c| matches!(c, 'e' | 'u' | 'x')) {

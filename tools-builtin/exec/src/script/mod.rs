@@ -10,6 +10,7 @@ mod tree;
 mod word;
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use tools::protocol::{Access, Words, is_invisible};
 use tree_sitter::{ParseOptions, Parser, Tree};
@@ -53,8 +54,8 @@ impl Script {
     /// The maximum length of a script, in bytes.
     pub(crate) const MAX_BYTES: usize = 16 * 1024;
 
-    /// The most steps of the parser, in its own unit. Scripts of the maximum length take a tenth of it.
-    const MAX_STEPS: u32 = 100_000;
+    /// The most time for the parser, which takes quadratic time for some scripts. Usual ones take a hundredth of it.
+    const MAX_TIME: Duration = Duration::from_millis(500);
 
     /// Reads a script that runs in the folder `cwd`, a path below the workspace root.
     ///
@@ -67,9 +68,11 @@ impl Script {
         if text.contains('\0') {
             return Err(ScriptError::Nul);
         }
-        let script = match tree(text) {
+        let script = match tree(text, Self::MAX_TIME) {
             Some(tree) => tree::read(&tree, text, dialect, cwd),
-            None => Self { reasons: vec![Reason::new(text, 0, "syntax that takes too long to read")], ..Self::default() },
+            None => {
+                Self { reasons: vec![Reason::new(text, 0, "syntax that takes too long to read")], ..Self::default() }
+            }
         };
         if script.commands.is_empty() && script.reasons.is_empty() {
             return Err(ScriptError::Empty);
@@ -84,17 +87,18 @@ fn hidden(text: &str) -> Option<usize> {
     text.find(|c: char| is_invisible(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// Returns `None` if the parser takes too many steps.
-fn tree(text: &str) -> Option<Tree> {
+/// Returns `None` if the parser takes longer. It gets `x` for each byte that is not ASCII: there are no such characters in the syntax
+/// of a shell, and the parser reads beyond its tables for some of them.
+fn tree(text: &str, max_time: Duration) -> Option<Tree> {
+    let ascii: Vec<u8> = text.bytes().map(|byte| if byte.is_ascii() { byte } else { b'x' }).collect();
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let mut steps = 0;
+    let start = Instant::now();
     let mut progress = |_: &tree_sitter::ParseState| {
-        steps += 1;
-        if steps > Script::MAX_STEPS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if start.elapsed() > max_time { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
-    parser.parse_with_options(&mut |at, _| text.as_bytes().get(at..).unwrap_or_default(), None, Some(options))
+    parser.parse_with_options(&mut |at, _| ascii.get(at..).unwrap_or_default(), None, Some(options))
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ pub(crate) fn construct(kind: &str) -> Option<&'static str> {
         "arithmetic_expansion" => "arithmetic",
         "brace_expression" => "braces",
         "translated_string" => "a string that is translated",
-        "ansi_c_string" => "a string in $'…', which not every shell knows",
+        "ansi_c_string" => "a string in $'…' that shells read in different ways",
         "variable_assignment" | "variable_assignments" => "an assignment of a variable",
         "declaration_command" | "unset_command" => "a change of variables",
         "function_definition" => "a function",
@@ -53,7 +53,9 @@ pub(crate) fn construct(kind: &str) -> Option<&'static str> {
         "test_command" => "a test in brackets, for which `test` can stand",
         "subshell" | "compound_statement" => "a group of commands",
         "negated_command" => "a negation",
-        "heredoc_redirect" | "herestring_redirect" => "a text for standard input, for which the argument `stdin` can stand",
+        "heredoc_redirect" | "herestring_redirect" => {
+            "a text for standard input, for which the argument `stdin` can stand"
+        }
         _ => return None,
     })
 }

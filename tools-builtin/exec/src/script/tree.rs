@@ -245,10 +245,10 @@ impl<'a> Reader<'a> {
         let known = if is_literal(node.kind(), self.dialect) { word::known(source) } else { None };
         if known.is_none() {
             self.is_opaque = true;
-            if node.child_count() == 0 || !source.contains(['$', '`']) {
-                self.opaque(at, word::fault(source));
-            } else if let Some(what) = reason::construct(node.kind()) {
+            if let Some(what) = reason::construct(node.kind()) {
                 self.opaque(at, what);
+            } else if node.child_count() == 0 || !source.contains(['$', '`', '(']) {
+                self.opaque(at, word::fault(source));
             }
         }
         if let Some(redirection) = self.frame().redirection.take() {

@@ -14,37 +14,47 @@ use crate::script::{Dialect, Script};
 
 /// Parts of scripts. All words are harmless, and there is no `/` but that of `/dev/null`.
 const PIECES: &[&str] = &[
-    "p0", "p1", "f0", "p0 a", "p1 b", " ", " ", " ", "  ", "\t", "\n", "\n", "\\\n", " \\\n", "\\\r\n", "\r", "\u{b}", "\u{c}", "\u{a0}",
-    "\u{3000}", "\u{2028}", "\u{85}", "\u{1}", "'", "\"", "\\", "''", "\"\"", "'a b'", "\"c d\"", "\"e'f\"", "'g\"h'", "\\'", "\\\"", "\\ ",
-    "\\\\", "\\a", "\\$", "\\\t", "$'", "$'\\n'", "$'\\''", "$'\\\\'", "$'\\x41'", "$'\\u00e9'", "$'\\101'", "$'\\cA'", "$'\\q'", "$\"", "$",
-    "$x", "$(", ")", "`", "$((", "))", "${", "}", "{", "{ ", "; }", "(", "[", "[ ", " ]", "]", "[[ ", " ]]", "{a,b}", "{1..3}", "*", "?",
-    "~", "~+", "#", " #", "# c\n", "# c\\\n", "&&", " && ", "||", " || ", "; ", ";", "|", " | ", "|&", "&", " & ", ";;", ";&", "!", "! ",
-    ">", ">>", ">|", "<", "<>", "<<", "<<<", "<<E\n", "\nE\n", "<<'E'\n", "&>", "&>>", ">&", "<&", ">&-", "<&-", ">& ", "<(", ">(", ">a", "> b",
-    "2>", "1>", "10>", "2> ", " 2>&1", ">&2", ">&1-", "{v}>", "> /dev/null", "0", "1", "2", "-", "--", "=", "==", "=~", "+=", "x=1 ", "x=1",
-    "a[1]=", "a=b", "%", "%1", "^", "@", "@(", "!(", "+", ",", ":", ".", "a", "b", "é", "x y", "-n", "-e", "%s", "if ", "then ", "fi", "for ",
-    "in ", "do ", "done", "while ", "case ", "esac", "time ", "time", "coproc ", "function ", "select ", "!p0", "echo ", "true", ": ",
-    "f() ", "()", "\\\n#", "a#b", "\n\n", " \n ", "\\n", "-p0", "set -e\n", "test ",
+    "p0", "p1", "f0", "p0 a", "p1 b", " ", " ", " ", "  ", "\t", "\n", "\n", "\\\n", " \\\n", "\\\r\n", "\r", "\u{b}",
+    "\u{c}", "\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "\u{1}", "'", "\"", "\\", "''", "\"\"", "'a b'", "\"c d\"",
+    "\"e'f\"", "'g\"h'", "\\'", "\\\"", "\\ ", "\\\\", "\\a", "\\$", "\\\t", "$'", "$'\\n'", "$'\\''", "$'\\\\'",
+    "$'\\x41'", "$'\\u00e9'", "$'\\101'", "$'\\cA'", "$'\\q'", "$\"", "$", "$x", "$(", ")", "`", "$((", "))", "${",
+    "}", "{", "{ ", "; }", "(", "[", "[ ", " ]", "]", "[[ ", " ]]", "{a,b}", "{1..3}", "*", "?", "~", "~+", "#", " #",
+    "# c\n", "# c\\\n", "&&", " && ", "||", " || ", "; ", ";", "|", " | ", "|&", "&", " & ", ";;", ";&", "!", "! ",
+    ">", ">>", ">|", "<", "<>", "<<", "<<<", "<<E\n", "\nE\n", "<<'E'\n", "&>", "&>>", ">&", "<&", ">&-", "<&-", ">& ",
+    "<(", ">(", ">a", "> b", "2>", "1>", "10>", "2> ", " 2>&1", ">&2", ">&1-", "{v}>", "> /dev/null", "0", "1", "2",
+    "-", "--", "=", "==", "=~", "+=", "x=1 ", "x=1", "a[1]=", "a=b", "%", "%1", "^", "@", "@(", "!(", "+", ",", ":",
+    ".", "a", "b", "é", "x y", "-n", "-e", "%s", "if ", "then ", "fi", "for ", "in ", "do ", "done", "while ", "case ",
+    "esac", "time ", "time", "coproc ", "function ", "select ", "!p0", "echo ", "true", ": ", "f() ", "()", "\\\n#",
+    "a#b", "\n\n", " \n ", "\\n", "-p0", "set -e\n", "test ",
 ];
 
 /// Whole parts, so that long scripts are transparent often.
 const PARTS: &[&str] = &[
-    "p0", "p1 a", "f0 b", "p0 'a b'", "p1 \"c\\\"d\" e", "p0 a\\ b", "p1 '' \"\"", "p0 x=1 --y=z", "p1 $'a\\tb'", "p0 é", "p1 a#b", "p0 2", "p1 -",
-    "p0 a'b'\"c\"d", "p1 %s\\n", "p0 +x @y ,z ^w", "p1 a=b=c", "p0 ]", "p1 }", "p0 !", "p1 -- -x", "echo a", "true",
+    "p0", "p1 a", "f0 b", "p0 'a b'", "p1 \"c\\\"d\" e", "p0 a\\ b", "p1 '' \"\"", "p0 x=1 --y=z", "p1 $'a\\tb'",
+    "p0 é", "p1 a#b", "p0 2", "p1 -", "p0 a'b'\"c\"d", "p1 %s\\n", "p0 +x @y ,z ^w", "p1 a=b=c", "p0 ]", "p1 }",
+    "p0 !", "p1 -- -x", "echo a", "true",
 ];
 
-const JOINS: &[&str] =
-    &[" && ", "&&", " || ", ";", "; ", "\n", " | ", "|", " & ", " >a ", " 2>&1 ", " 2> b ", ">c ", " \\\n ", " # c\n", " ", "\t", "\\\n", "\n\n"];
+const JOINS: &[&str] = &[
+    " && ", "&&", " || ", ";", "; ", "\n", " | ", "|", " & ", " >a ", " 2>&1 ", " 2> b ", ">c ", " \\\n ", " # c\n",
+    " ", "\t", "\\\n", "\n\n",
+];
 
 fn scripts() -> impl Strategy<Value = String> {
     let soup = vec(select(PIECES), 1..9).prop_map(|pieces| pieces.concat());
-    let joined = || vec((select(PARTS), select(JOINS)), 1..6).prop_map(|parts| parts.iter().flat_map(|(part, join)| [*part, *join]).collect());
+    let joined = || {
+        vec((select(PARTS), select(JOINS)), 1..6)
+            .prop_map(|parts| parts.iter().flat_map(|(part, join)| [*part, *join]).collect())
+    };
     // A valid script with one piece at a random place.
-    let mutated = (joined(), select(PIECES), proptest::num::usize::ANY, 0..3_usize).prop_map(|(text, piece, at, removed): (String, _, _, _)| {
-        let characters: Vec<char> = text.chars().collect();
-        let at = at % (characters.len() + 1);
-        let rest = &characters[(at + removed).min(characters.len())..];
-        characters[..at].iter().chain(&piece.chars().collect::<Vec<_>>()).chain(rest).collect()
-    });
+    let mutated = (joined(), select(PIECES), proptest::num::usize::ANY, 0..3_usize).prop_map(
+        |(text, piece, at, removed): (String, _, _, _)| {
+            let characters: Vec<char> = text.chars().collect();
+            let at = at % (characters.len() + 1);
+            let rest = &characters[(at + removed).min(characters.len())..];
+            characters[..at].iter().chain(&piece.chars().collect::<Vec<_>>()).chain(rest).collect()
+        },
+    );
     proptest::prop_oneof![2 => soup, 1 => joined(), 3 => mutated]
 }
 
@@ -57,7 +67,11 @@ fn compare(shell: &Shell, dialect: Dialect, text: &str) -> Result<bool, TestCase
     let written: BTreeSet<String> =
         script.files.iter().filter(|(access, _)| *access == Access::Write).map(|(_, path)| path.clone()).collect();
     // After a failure the rest is left out. Programs in the background are not waited for if their streams are closed.
-    let is_whole = !text.contains("&&") && !text.contains("||") && !text.contains("set") && !text.contains('&') && !text.contains('<')
+    let is_whole = !text.contains("&&")
+        && !text.contains("||")
+        && !text.contains("set")
+        && !text.contains('&')
+        && !text.contains('<')
         && named.len() == recorded.len();
     for source in [text, quoted] {
         let seen = shell.run(dialect, source, &named);
