@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod enter;
 mod entered;
 mod environment;
 mod lookup;
+mod prepare;
 mod preview;
 mod protected;
 mod report;

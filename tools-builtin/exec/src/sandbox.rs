@@ -48,15 +48,14 @@ impl Sandbox {
         self.layers().confinement().map_err(|error| ToolErrorKind::Unavailable { reason: error.to_string() }.into())
     }
 
-    /// Returns the walls for a program of this call. `scratch` is a folder for its temporary files.
+    /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.
     pub(crate) fn walls(
         &self,
-        cx: &ToolContext,
+        granted: &Granted,
         workspace: &Workspace,
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
-        let granted = Granted::from_context(cx);
         Walls {
             read: on_disk(workspace, &granted.readable),
             write: on_disk(workspace, &granted.writable),
