@@ -11,8 +11,8 @@ mod protected;
 mod report;
 mod run;
 mod sandbox;
-#[allow(dead_code)]
 mod script;
+mod shell;
 pub mod supervise;
 pub mod walls;
 
@@ -26,5 +26,5 @@ pub use sandbox::Sandbox;
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&run::RUN_TOOL])
+    catalog.submit(&[&run::RUN_TOOL, &shell::SHELL_TOOL])
 }

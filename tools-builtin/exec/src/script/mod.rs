@@ -79,6 +79,12 @@ impl Script {
         }
         Ok(script)
     }
+
+    /// Makes the script opaque for a reason outside of its text.
+    pub(crate) fn make_opaque(&mut self, what: &'static str) {
+        self.quoted = None;
+        self.reasons.push(Reason::outside(what));
+    }
 }
 
 /// Returns the first character that the shell and a person may read in different ways. It has no place in a transparent script, not

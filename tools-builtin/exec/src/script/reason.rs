@@ -7,6 +7,7 @@ use tools::visible_line;
 /// A place in a script that can do more than the script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
+    /// 0 outside of the script.
     line: usize,
     what: &'static str,
     excerpt: String,
@@ -23,6 +24,11 @@ impl Reason {
         Self { line, what, excerpt: visible_line(rest, Self::SHOWN) }
     }
 
+    /// Creates a reason that lies outside of the script.
+    pub(crate) fn outside(what: &'static str) -> Self {
+        Self { line: 0, what, excerpt: String::new() }
+    }
+
     /// Returns the kind of the place.
     pub(crate) fn what(&self) -> &'static str {
         self.what
@@ -31,7 +37,10 @@ impl Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} has {}: {}", self.line, self.what, self.excerpt)
+        match self.line {
+            0 => write!(f, "the call has {}", self.what),
+            line => write!(f, "line {line} has {}: {}", self.what, self.excerpt),
+        }
     }
 }
 

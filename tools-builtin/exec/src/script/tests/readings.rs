@@ -100,7 +100,7 @@ fn everything_else_is_opaque_with_a_reason() {
         ("a 'b\u{202e}'", "an invisible character"),
         ("a\u{a0}b", "an invisible character"),
         ("a 10>b", "a redirection that shells read"),
-        ("a {b}>c", "not known"),
+        ("a {b}>c", "braces"),
         ("a >&b", "a redirection that shells read"),
         ("a <&3-", "a redirection that shells read"),
         ("a >&1>b", "without a blank"),
