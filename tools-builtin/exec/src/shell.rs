@@ -28,8 +28,8 @@ pub(crate) enum Shell {
 
 /// Runs a script by a shell. It sees only the files that this session may read, writes only those that it may write, and has no network.
 /// Plain commands with `&&`, `||`, `;`, `|` and redirections to files of the workspace run by the rules for their commands. A person is
-/// asked about any other script: one with variables, `$(…)`, assignments, loops, patterns of file names or here-documents. To run a
-/// single program, use exec.run; instead of a here-document, use `stdin`. A non-zero exit code is an answer, not an error.
+/// asked about any other script: one with variables, `$(…)`, assignments, loops, patterns of file names or here-documents. Instead of
+/// a here-document, use `stdin`. A non-zero exit code is an answer, not an error.
 #[tool(
     name = "exec.shell",
     title = "Run a script",

@@ -112,6 +112,7 @@ fn a_transparent_script_runs_the_commands_that_it_names() {
 /// Compares scripts for half a minute, others each time.
 #[test]
 #[ignore = "runs for half a minute"]
+#[allow(clippy::print_stdout, reason = "the counts are the result")]
 fn many_transparent_scripts_run_the_commands_that_they_name() {
     let start = std::time::Instant::now();
     let seconds = std::env::var("SECONDS_OF_SCRIPTS").ok().and_then(|text| text.parse().ok()).unwrap_or(30);
