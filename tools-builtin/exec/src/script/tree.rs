@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
             }
         } else {
             if let Some(text) = &known {
-                self.quoted.extend([" ", &*quote(text)]);
+                self.quoted.extend([" ", &*word::quote(text)]);
             }
             let word = known.map_or_else(|| word::unknown(source, node.kind() == "string"), Word::Known);
             let frame = self.frame();
@@ -276,9 +276,9 @@ impl<'a> Reader<'a> {
                 } else if !self.script.files.contains(&(access, file.clone())) {
                     self.script.files.push((access, file));
                 }
-                self.quoted.push_str(&quote(path));
+                self.quoted.push_str(&word::quote(path));
             }
-            Ok(Opened::Nothing) => self.quoted.push_str(&quote(path)),
+            Ok(Opened::Nothing) => self.quoted.push_str(&word::quote(path)),
             Ok(Opened::Descriptor) => self.quoted.push_str(path),
             Err(what) => self.opaque(at, what),
         }
@@ -347,9 +347,4 @@ fn is_literal(kind: &str, dialect: Dialect) -> bool {
         "ansi_c_string" => dialect == Dialect::Bash,
         _ => false,
     }
-}
-
-/// Quotes a word so that it has no other meaning in any shell.
-fn quote(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

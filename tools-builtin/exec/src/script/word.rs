@@ -31,6 +31,11 @@ pub(super) fn fault(text: &str) -> &'static str {
     }
 }
 
+/// Quotes a word so that it has no other meaning in any shell.
+pub(super) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 fn read(text: &str) -> Option<Word> {
     // What `$'\u00e9'` is depends on the locale.
     if text.contains("$'") && (text.contains("\\u") || text.contains("\\U")) {

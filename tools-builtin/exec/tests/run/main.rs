@@ -1,6 +1,10 @@
 //! Calls of `exec.run` and `exec.shell` through the whole pipeline, judged from outside. This binary is also the host.
 
-#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "these are tests, although the harness is not that of Rust"
+)]
 
 #[cfg(target_os = "linux")]
 mod confinement;

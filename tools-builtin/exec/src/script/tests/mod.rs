@@ -1,6 +1,8 @@
 mod bounds;
+#[cfg(unix)]
 mod differential;
 mod readings;
+#[cfg(unix)]
 mod shell;
 
 use super::*;

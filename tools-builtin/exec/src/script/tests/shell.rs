@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use tools::protocol::Word;
 
+use crate::lookup;
 use crate::script::{Dialect, Script};
 
 /// Writes its name and arguments to a file of its own, each with a NUL. Programs whose names begin with `f` fail.
@@ -57,10 +58,10 @@ impl Shell {
             fs::create_dir_all(path).unwrap();
         }
         let (program, options): (_, &[&str]) = match dialect {
-            Dialect::Bash => ("/usr/bin/bash", &["--noprofile", "--norc", "-c", "--"]),
-            Dialect::Posix => ("/usr/bin/dash", &["-c", "--"]),
+            Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
+            Dialect::Posix => ("dash", &["-c", "--"]),
         };
-        let output = Command::new(program)
+        let output = Command::new(lookup::program(program, &cwd).unwrap())
             .args(options)
             .arg(text)
             .env_clear()
