@@ -11,6 +11,8 @@ mod protected;
 mod report;
 mod run;
 mod sandbox;
+mod script;
+mod shell;
 pub mod supervise;
 mod toolchain;
 mod unprotected;
@@ -27,5 +29,5 @@ pub use toolchain::{Toolchain, UnknownToolchain};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&run::RUN_TOOL])
+    catalog.submit(&[&run::RUN_TOOL, &shell::SHELL_TOOL])
 }
