@@ -1,4 +1,4 @@
-//! What a transparent script names is what the shell runs, word by word.
+//! Compares the commands that a transparent script names with those that a shell runs, word by word.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
