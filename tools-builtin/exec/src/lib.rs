@@ -6,6 +6,7 @@ mod environment;
 mod lookup;
 mod prepare;
 mod preview;
+mod programs;
 mod protected;
 mod report;
 mod run;
@@ -16,6 +17,7 @@ pub mod walls;
 use tools::{Catalog, RegisterError};
 
 pub use enter::enter;
+pub use programs::Programs;
 pub use sandbox::Sandbox;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
@@ -23,5 +25,12 @@ pub use sandbox::Sandbox;
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&run::RUN_TOOL])
+    catalog.submit(&[
+        &run::RUN_TOOL,
+        &programs::START_TOOL,
+        &programs::READ_TOOL,
+        &programs::WRITE_TOOL,
+        &programs::STOP_TOOL,
+        &programs::LIST_TOOL,
+    ])
 }

@@ -38,7 +38,7 @@ pub(crate) struct Prepared {
     /// True if the walls keep the protected paths.
     keeps_protected: bool,
     /// Notes about the walls.
-    notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
 }
@@ -54,6 +54,29 @@ impl Prepared {
         sandbox: &Sandbox,
         workspace: &Workspace,
         request: Request,
+    ) -> Result<Self, ToolError> {
+        Self::build(cx, sandbox, workspace, request, false)
+    }
+
+    /// Makes the walls of a program that has a terminal instead of pipes. Blocks.
+    ///
+    /// # Errors
+    /// Returns the errors of [`new`](Self::new), and an error without bubblewrap.
+    pub(crate) fn with_terminal(
+        cx: &ToolContext,
+        sandbox: &Sandbox,
+        workspace: &Workspace,
+        request: Request,
+    ) -> Result<Self, ToolError> {
+        Self::build(cx, sandbox, workspace, request, true)
+    }
+
+    fn build(
+        cx: &ToolContext,
+        sandbox: &Sandbox,
+        workspace: &Workspace,
+        request: Request,
+        terminal: bool,
     ) -> Result<Self, ToolError> {
         let confinement = sandbox.confinement()?;
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
@@ -94,27 +117,33 @@ impl Prepared {
             cwd,
             walls,
             layers: sandbox.layers().clone(),
-            terminal: false,
+            terminal,
         };
         let launch = Launch::from_command(&confined.command().map_err(|error| failed(&error))?);
         let launch = match confinement {
             Confinement::Bubblewrap(_) => launch.with_death_of_parent(),
             _ => launch.with_name(HOST_NAME),
         };
+        let launch = if terminal { launch.with_terminal() } else { launch };
         Ok(Self { launch, root: root.to_owned(), granted, protected, keeps_protected, notes, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
+        self.notes.extend(self.changes(cx));
+        self.notes
+    }
+
+    /// Returns a note that names the protected files that have changed since. Blocks.
+    pub(crate) fn changes(&self, cx: &ToolContext) -> Option<String> {
         if !self.keeps_protected {
-            return self.notes;
+            return None;
         }
         match Protected::find(cx, &self.root, &self.granted.writable) {
-            Ok(now) => self.notes.extend(changes(&now, &self.protected, &self.root)),
+            Ok(now) => changes(&now, &self.protected, &self.root),
             // The program has run, so its result matters more.
-            Err(error) => self.notes.push(format!("changes of files that run programs are unknown: {error}")),
+            Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
         }
-        self.notes
     }
 }
 

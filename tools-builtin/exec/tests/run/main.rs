@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
 
 #[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
 mod confinement;
 #[cfg(target_os = "linux")]
 mod hostile;
@@ -16,7 +18,11 @@ mod setup;
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
-    let trials = [programs::trials(), confinement::trials(), permission::trials(), hostile::trials()];
+    if background::is_host() {
+        return background::serve();
+    }
+    let trials =
+        [programs::trials(), confinement::trials(), permission::trials(), hostile::trials(), background::trials()];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
 

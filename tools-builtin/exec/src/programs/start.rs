@@ -1,0 +1,87 @@
+//! `exec.start`: starts a background program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tools::protocol::Words;
+use tools::{Preview, ToolContext, ToolError, tool, visible_line};
+use tools_fs::Workspace;
+
+use super::program::Program;
+use super::table::Programs;
+use crate::Sandbox;
+use crate::prepare::{Prepared, Request, blocking, failed};
+
+/// The time in which the first output has to come to be in the answer.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// The characters of a command line that are shown.
+const SHOWN: usize = 200;
+
+/// The note of a call whose program nobody can reach.
+const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session; start it in one to go on with it";
+
+/// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its handle and its first output.
+/// Read on with `exec.read`, write to it with `exec.write`, and end it with `exec.stop`. It ends with the session.
+///
+/// The walls are those of `exec.run`: no shell, no network, and only the files that this session may use now. For a program that ends by
+/// itself, use `exec.run`.
+#[tool(
+    name = "exec.start",
+    title = "Start a background program",
+    writes = "exec:{program|word} {args|words}",
+    needs(Programs, Sandbox, Workspace),
+    preview = describe,
+    tags = ["programs"],
+    max_output = "64KiB",
+    timeout = "60s",
+    example({"program": "python3", "args": ["-i"], "terminal": true}),
+    example({"program": "tail", "args": ["-F", "build.log"]}),
+)]
+pub(crate) async fn start(
+    cx: &ToolContext,
+    /// The name of the program, or its path below the workspace root, such as `./configure`, whatever `cwd` is.
+    program: String,
+    /// The arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// The working directory, relative to the workspace root.
+    #[serde(default = "root")]
+    cwd: String,
+    /// True for a terminal of 80 columns and 24 rows instead of pipes. Programs that ask or wait for keys need one.
+    #[serde(default)]
+    terminal: bool,
+) -> Result<String, ToolError> {
+    let (programs, sandbox, workspace) = (cx.need::<Programs>()?, cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    programs.check_room()?;
+    let words = std::iter::once(program.as_str()).chain(args.iter().map(String::as_str));
+    let command = Words::from_known(words).map_err(|error| failed(&error))?;
+    let command = visible_line(&command.to_string(), SHOWN);
+    let request = Request { program, args, env: Vec::new(), cwd };
+    let prepared = {
+        let cx = cx.clone();
+        let prepare = if terminal { Prepared::with_terminal } else { Prepared::new };
+        blocking(move || prepare(&cx, &sandbox, &workspace, request)).await?
+    };
+    let program = Arc::new(Program::start(prepared, command, terminal).await?);
+    program.settle(FIRST).await;
+    // A call that was dropped until now has ended the program.
+    let handle = programs.insert(program.clone())?;
+    let mut notes = program.notes().to_vec();
+    notes.extend(programs.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
+    program.report(cx, &handle, &notes).await
+}
+
+fn root() -> String {
+    ".".to_owned()
+}
+
+async fn describe(
+    cx: &ToolContext,
+    program: String,
+    args: Vec<String>,
+    _cwd: String,
+    _terminal: bool,
+) -> Result<Preview, ToolError> {
+    crate::preview::preview(cx, &program, &args)
+}
