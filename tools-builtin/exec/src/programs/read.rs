@@ -21,7 +21,7 @@ use super::table::Programs;
 )]
 pub(crate) async fn read(
     cx: &ToolContext,
-    /// The handle that `exec.start` returned.
+    /// The handle of the program, from its start.
     handle: String,
     /// The seconds to wait for output if there is none. 0 does not wait.
     #[serde(default = "default_wait")]

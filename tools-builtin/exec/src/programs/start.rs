@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::protocol::Words;
-use tools::{Preview, ToolContext, ToolError, tool, visible_line};
+use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
 use super::program::Program;
 use super::table::Programs;
 use crate::Sandbox;
+use crate::command::{command, target};
 use crate::prepare::{Prepared, Request, blocking, failed};
 
 /// The time in which the first output has to come to be in the answer.
@@ -18,18 +18,22 @@ const FIRST: Duration = Duration::from_secs(1);
 /// The characters of a command line that are shown.
 const SHOWN: usize = 200;
 
+/// The line of the preview about the time after the start.
+const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
+
 /// The note of a call whose program nobody can reach.
 const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session; start it in one to go on with it";
 
-/// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its handle and its first output.
-/// Read on with `exec.read`, write to it with `exec.write`, and end it with `exec.stop`. It ends with the session.
+/// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its first output, and a handle to
+/// read from it, to write to it and to stop it. It ends with the session.
 ///
-/// The walls are those of `exec.run`: no shell, no network, and only the files that this session may use now. For a program that ends by
-/// itself, use `exec.run`.
+/// There is no shell. The program sees only the files that this session may read now, writes only those that it may write, and has no
+/// network. A program that ends by itself within minutes is better run in one call.
 #[tool(
     name = "exec.start",
     title = "Start a background program",
-    writes = "exec:{program|word} {args|words}",
+    writes = "exec:{*}",
+    targets = targets,
     needs(Programs, Sandbox, Workspace),
     preview = describe,
     tags = ["programs"],
@@ -45,6 +49,10 @@ pub(crate) async fn start(
     /// The arguments.
     #[serde(default)]
     args: Vec<String>,
+    /// More environment variables, each as `NAME=VALUE`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*=")))]
+    env: Vec<String>,
     /// The working directory, relative to the workspace root.
     #[serde(default = "root")]
     cwd: String,
@@ -54,10 +62,9 @@ pub(crate) async fn start(
 ) -> Result<String, ToolError> {
     let (programs, sandbox, workspace) = (cx.need::<Programs>()?, cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
     programs.check_room()?;
-    let words = std::iter::once(program.as_str()).chain(args.iter().map(String::as_str));
-    let command = Words::from_known(words).map_err(|error| failed(&error))?;
+    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let command = visible_line(&command.to_string(), SHOWN);
-    let request = Request { program, args, env: Vec::new(), cwd };
+    let request = Request { program, args, env, cwd };
     let prepared = {
         let cx = cx.clone();
         let prepare = if terminal { Prepared::with_terminal } else { Prepared::new };
@@ -80,8 +87,14 @@ async fn describe(
     cx: &ToolContext,
     program: String,
     args: Vec<String>,
+    env: Vec<String>,
     _cwd: String,
     _terminal: bool,
 ) -> Result<Preview, ToolError> {
-    crate::preview::preview(cx, &program, &args)
+    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    crate::preview::preview(cx, &format!("{command}\n{BACKGROUND}"))
+}
+
+fn targets(program: String, args: Vec<String>, env: Vec<String>, _cwd: String, _terminal: bool) -> Targets {
+    Ok(vec![target(&command(&env, &program, &args)?)?])
 }

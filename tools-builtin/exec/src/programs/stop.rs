@@ -18,7 +18,7 @@ use super::table::Programs;
 )]
 pub(crate) async fn stop(
     cx: &ToolContext,
-    /// The handle that `exec.start` returned.
+    /// The handle of the program, from its start.
     handle: String,
 ) -> Result<String, ToolError> {
     let programs = cx.need::<Programs>()?;

@@ -89,7 +89,7 @@ impl Programs {
         found.ok_or_else(|| {
             let handles: Vec<_> = own.iter().map(|(handle, _)| handle.as_str()).collect();
             let choice = match handles.is_empty() {
-                true => "you have none; start one with exec.start".to_owned(),
+                true => "start one first".to_owned(),
                 false => format!("choose from {}", handles.join(", ")),
             };
             ToolError::execution_failed(format!(
@@ -130,7 +130,7 @@ impl Table {
             return Ok(());
         }
         Err(ToolError::execution_failed(format!(
-            "{MOST_RUNNING} background programs run already, the most in a session; stop one with exec.stop"
+            "{MOST_RUNNING} background programs run already, the most in a session; stop one first"
         )))
     }
 

@@ -24,7 +24,7 @@ use super::table::Programs;
 )]
 pub(crate) async fn write(
     cx: &ToolContext,
-    /// The handle that `exec.start` returned.
+    /// The handle of the program, from its start.
     handle: String,
     /// The text, written as it is.
     #[serde(default)]

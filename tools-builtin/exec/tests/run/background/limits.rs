@@ -53,7 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             for session in [&session, &child] {
                 let refused = session.call("exec.start", json!({"program": "true"})).unwrap_err().to_string();
-                assert!(refused.contains("exec.stop"), "{refused}");
+                assert!(refused.contains("stop one"), "{refused}");
             }
             assert!(!session.call("exec.list", json!({})).unwrap().contains("p1:"));
             session.call("exec.stop", json!({"handle": "p11"})).unwrap();

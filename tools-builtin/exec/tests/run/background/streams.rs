@@ -43,7 +43,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(session.call("exec.write", json!({"handle": "p1", "text": "more\n"})).is_err());
             assert!(session.call("exec.stop", json!({"handle": "p1"})).unwrap().starts_with("[p1: exit code 3]"));
             let error = session.call("exec.read", json!({"handle": "p1"})).unwrap_err().to_string();
-            assert!(error.contains("\"p1\"") && error.contains("exec.start"), "{error}");
+            assert!(error.contains("\"p1\"") && error.contains("start one"), "{error}");
         }),
         trial("background::the_end_of_input_reaches_the_program", || {
             let workspace = TempWorkspace::new();
