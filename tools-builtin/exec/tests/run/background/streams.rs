@@ -4,7 +4,7 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tools_testkit::TempWorkspace;
 
-use super::session::{ALL, Session};
+use super::session::{ALL, Session, until};
 use crate::setup::{may_write, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -56,7 +56,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("background::a_read_waits_for_output", || {
             let workspace = TempWorkspace::new();
             let session = Session::new(&workspace, &ALL);
-            assert!(session.sh("sleep 3; echo late; sleep 1000").ends_with("[no new output]"));
+            assert!(session.sh("sleep 3; echo late; sleep 20; echo later; sleep 1000").ends_with("[no new output]"));
             let answer = session.call("exec.read", json!({"handle": "p1", "wait": 60})).unwrap();
             assert!(answer.ends_with("\nstdout:\nlate\n"), "{answer}");
         }),
@@ -64,10 +64,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             let workspace = TempWorkspace::new();
             let session = Session::new(&workspace, &ALL);
             session.sh("read line; yes | head -c 9000000; echo; echo end");
-            session.ask("p1", "go\n", "exit code 0");
-            session.sh("yes | head -c 9000000; echo; echo end; exec sleep 1000");
-            let answer = session.call("exec.stop", json!({"handle": "p2"})).unwrap();
-            assert!(answer.contains("bytes were not kept") || answer.contains("no new output"), "{answer}");
+            session.call("exec.write", json!({"handle": "p1", "text": "go\n", "wait": 0})).unwrap();
+            until("it has ended", || session.call("exec.list", json!({})).unwrap().contains("exit code 0"));
+            let answer = session.call("exec.read", json!({"handle": "p1"})).unwrap();
+            assert!(answer.contains(" bytes were not kept …]\n") && answer.ends_with("\nend\n"), "{answer}");
         }),
         trial("background::protected_files_that_changed_are_named_at_the_end", || {
             let workspace = TempWorkspace::from_files([(".git/config", "old")]);
