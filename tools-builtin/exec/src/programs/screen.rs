@@ -63,10 +63,6 @@ impl Lines {
         self.above.push(line.as_bytes());
         self.column = 0;
     }
-
-    fn move_to(&mut self, column: usize) {
-        self.column = column.min(LONGEST);
-    }
 }
 
 impl Perform for Lines {
@@ -89,7 +85,7 @@ impl Perform for Lines {
             b'\n' => self.end_line(),
             b'\r' => self.column = 0,
             0x08 => self.column = self.column.saturating_sub(1),
-            b'\t' => self.move_to((self.column / TAB + 1) * TAB),
+            b'\t' => self.column = (self.column / TAB + 1) * TAB,
             _ => {}
         }
     }
@@ -102,9 +98,9 @@ impl Perform for Lines {
         let count = first.max(1);
         let end = self.line.len();
         match action {
-            'C' => self.move_to(self.column + count),
+            'C' => self.column += count,
             'D' => self.column = self.column.saturating_sub(count),
-            'G' | '`' => self.move_to(count - 1),
+            'G' | '`' => self.column = count - 1,
             'K' if first == 0 => self.line.truncate(self.column),
             'K' if first == 1 => self.line[..end.min(self.column + 1)].fill(' '),
             'K' => self.line.clear(),

@@ -40,6 +40,13 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(0));
             let expected: String = (1..=30_000).map(|line| format!("{line}\r\n")).collect();
             assert!(running.stdout().head == expected && running.stderr().head.is_empty());
+            // The report of the end and the output race.
+            for _ in 0..100 {
+                let launch = mode.launch(&marker, &["printf", "end"]).with_terminal();
+                let running = start(&launch, Capture::new(MIB), Capture::new(MIB)).await.expect("printf starts");
+                running.wait().await.expect("a report");
+                assert_eq!(running.stdout().head, "end");
+            }
         }),
         mode.trial("output::streams_may_be_closed_early", async |mode, marker| {
             let running = mode.sh(&marker, "exec <&- >&- 2>&-; sleep .1; exit 7").await;
