@@ -62,7 +62,7 @@ impl Prepared {
     ///
     /// # Errors
     /// Returns the errors of [`new`](Self::new), and an error without bubblewrap.
-    pub(crate) fn with_terminal(
+    pub(crate) fn new_on_terminal(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,

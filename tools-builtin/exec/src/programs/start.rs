@@ -67,7 +67,7 @@ pub(crate) async fn start(
     let request = Request { program, args, env, cwd };
     let prepared = {
         let cx = cx.clone();
-        let prepare = if terminal { Prepared::with_terminal } else { Prepared::new };
+        let prepare = if terminal { Prepared::new_on_terminal } else { Prepared::new };
         blocking(move || prepare(&cx, &sandbox, &workspace, request)).await?
     };
     let program = Arc::new(Program::start(prepared, command, terminal).await?);
