@@ -10,7 +10,7 @@ use super::program::Program;
 use super::table::Programs;
 use crate::Sandbox;
 use crate::command::{command, target};
-use crate::prepare::{Prepared, Request, blocking, failed};
+use crate::prepare::{Prepared, Request, failed};
 
 /// The time in which the first output has to come to be in the answer.
 const FIRST: Duration = Duration::from_secs(1);
@@ -60,15 +60,14 @@ pub(crate) async fn start(
     #[serde(default)]
     terminal: bool,
 ) -> Result<String, ToolError> {
-    let (programs, sandbox, workspace) = (cx.need::<Programs>()?, cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    let programs = cx.need::<Programs>()?;
     programs.check_room()?;
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let command = visible_line(&command.to_string(), SHOWN);
     let request = Request { program, args, env, cwd };
-    let prepared = {
-        let cx = cx.clone();
-        let prepare = if terminal { Prepared::new_on_terminal } else { Prepared::new };
-        blocking(move || prepare(&cx, &sandbox, &workspace, request)).await?
+    let prepared = match terminal {
+        true => Prepared::for_terminal(cx, request).await?,
+        false => Prepared::for_call(cx, request).await?,
     };
     let program = Arc::new(Program::start(prepared, command, terminal).await?);
     program.settle(FIRST).await;

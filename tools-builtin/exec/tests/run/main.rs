@@ -14,6 +14,10 @@ mod permission;
 mod programs;
 #[cfg(target_os = "linux")]
 mod setup;
+#[cfg(target_os = "linux")]
+mod toolchains;
+#[cfg(target_os = "linux")]
+mod weaker;
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -21,8 +25,15 @@ fn main() {
     if background::is_host() {
         return background::serve();
     }
-    let trials =
-        [programs::trials(), confinement::trials(), permission::trials(), hostile::trials(), background::trials()];
+    let trials = [
+        programs::trials(),
+        confinement::trials(),
+        permission::trials(),
+        hostile::trials(),
+        toolchains::trials(),
+        weaker::trials(),
+        background::trials(),
+    ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tools::ToolError;
-use tools_exec::Programs;
+use tools_exec::{Programs, Sandbox};
 use tools_testkit::{TempWorkspace, TestHost};
 
 use crate::setup;
@@ -27,7 +27,11 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(workspace: &TempWorkspace, grant: &[&str]) -> Self {
-        let host = setup::host(workspace, grant).with_context(|cx| {
+        Self::with_sandbox(workspace, grant, Sandbox::new())
+    }
+
+    pub(crate) fn with_sandbox(workspace: &TempWorkspace, grant: &[&str], sandbox: Sandbox) -> Self {
+        let host = setup::host_with(workspace, grant, sandbox).with_context(|cx| {
             let mut services = cx.services().clone();
             Programs::offer(&mut services);
             cx.with_services(services)

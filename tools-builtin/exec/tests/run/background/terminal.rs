@@ -2,6 +2,8 @@
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools_exec::Sandbox;
+use tools_exec::walls::Layers;
 use tools_testkit::TempWorkspace;
 
 use super::session::{ALL, Session};
@@ -30,6 +32,21 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_terminal("without_it_there_is_none", |session| {
             let answer = session.sh("test -t 0 || test -t 1 || test -t 2 || cat /dev/tty || echo none");
             assert!(answer.contains("none"), "{answer}");
+        }),
+        trial("background::terminal::without_bubblewrap_it_is_refused_and_pipes_work", || {
+            let layers = Layers::probe().without_bubblewrap();
+            if layers.confinement().is_err() {
+                return;
+            }
+            let workspace = TempWorkspace::from_files([(".git/config", "old")]);
+            let session = Session::with_sandbox(&workspace, &ALL, Sandbox::new().with_layers(layers));
+            let arguments = json!({"program": "cat", "terminal": true});
+            let refused = session.call("exec.start", arguments).unwrap_err().to_string();
+            assert!(refused.contains("no terminal without bubblewrap"), "{refused}");
+            assert!(session.start("cat", &[]).contains("read-only"));
+            session.ask("p1", "line\n", "stdout:\nline\n");
+            let ended = session.call("exec.stop", json!({"handle": "p1"})).unwrap();
+            assert!(!ended.contains("have changed"), "{ended}");
         }),
         on_terminal("an_interpreter_prompts", |session| {
             let answer = session.terminal("python3", &["-q", "-i"]);
