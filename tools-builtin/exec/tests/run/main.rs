@@ -7,6 +7,8 @@
 )]
 
 #[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
 mod confinement;
 #[cfg(target_os = "linux")]
 mod daily;
@@ -30,6 +32,9 @@ mod weaker;
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
+    if background::is_host() {
+        return background::serve();
+    }
     let trials = [
         programs::trials(),
         confinement::trials(),
@@ -40,6 +45,7 @@ fn main() {
         ways::trials(),
         daily::trials(),
         shell::trials(),
+        background::trials(),
     ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
