@@ -3,7 +3,10 @@
 mod enter;
 mod entered;
 mod environment;
+#[cfg(target_os = "linux")]
+mod gate;
 mod lookup;
+mod network;
 mod prepare;
 mod preview;
 mod protected;

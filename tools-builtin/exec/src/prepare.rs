@@ -10,11 +10,12 @@ use tools_fs::Workspace;
 
 use crate::environment::environment;
 use crate::lookup;
+use crate::network::Network;
 use crate::protected::{Protected, shown};
 use crate::report::NARROWER;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
-use crate::walls::{Confined, Confinement, HOST_NAME};
+use crate::walls::{self, Confined, Confinement, HOST_NAME};
 
 /// The most changed files that a result names.
 const NAMED: usize = 10;
@@ -39,12 +40,14 @@ pub(crate) struct Prepared {
     keeps_protected: bool,
     /// Notes about the walls.
     notes: Vec<String>,
+    /// `None` if the program has none.
+    network: Option<Network>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
 }
 
 impl Prepared {
-    /// Makes the walls of a program. Blocks.
+    /// Makes the walls of a program, and serves its network. Blocks. Must be called in a Tokio runtime.
     ///
     /// # Errors
     /// Returns an error if this machine cannot confine programs, if there is no such program, or if the grant leaves out its working
@@ -76,6 +79,13 @@ impl Prepared {
                 "without bubblewrap the workspace was read-only; install it so that programs can write".to_owned(),
             );
         }
+        let network = Network::start(cx, &confinement).unwrap_or_else(|reason| {
+            notes.push(reason);
+            None
+        });
+        if network.is_some() {
+            walls.network = walls::Network::Proxy;
+        }
         let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
         let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
         if !walls.read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
@@ -90,7 +100,7 @@ impl Prepared {
         let confined = Confined {
             program: lookup::program(&request.program, root)?,
             args: request.args,
-            env: environment(home, &request.env),
+            env: environment(home, network.as_ref().map(Network::variables), &request.env),
             cwd,
             walls,
             layers: sandbox.layers().clone(),
@@ -101,11 +111,17 @@ impl Prepared {
             Confinement::Bubblewrap(_) => launch.with_death_of_parent(),
             _ => launch.with_name(HOST_NAME),
         };
-        Ok(Self { launch, root: root.to_owned(), granted, protected, keeps_protected, notes, _scratch: scratch })
+        let launch = match &network {
+            Some(network) => network.attach(launch),
+            None => launch,
+        };
+        let root = root.to_owned();
+        Ok(Self { launch, root, granted, protected, keeps_protected, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
+        self.notes.extend(self.network.iter().flat_map(Network::notes));
         if !self.keeps_protected {
             return self.notes;
         }

@@ -5,7 +5,9 @@ use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 
 use crate::Sandbox;
 use crate::report::NARROWER;
+use crate::network;
 use crate::sandbox::Granted;
+use crate::walls::Confinement;
 
 /// Describes a command and its walls for the person who is asked about it.
 pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Result<Preview, ToolError> {
@@ -15,9 +17,10 @@ pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Resul
     let command = command.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let granted = Granted::from_context(cx);
     let mut text = format!(
-        "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: none\n",
+        "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
         listed(&granted.readable),
         listed(&granted.writable),
+        network(cx, &confinement),
     );
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
@@ -26,6 +29,15 @@ pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Resul
         text += &format!("note: {caveat}\n");
     }
     Ok(Preview::summary(text))
+}
+
+/// Names the hosts that the program reaches.
+fn network(cx: &ToolContext, confinement: &Confinement) -> String {
+    let hosts = network::hosts(cx);
+    match (hosts.is_empty(), confinement) {
+        (false, Confinement::Bubblewrap(_)) => format!("{}, through a proxy", hosts.join(", ")),
+        _ => "none".to_owned(),
+    }
 }
 
 fn listed(trees: &Trees) -> String {

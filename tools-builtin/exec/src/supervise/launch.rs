@@ -16,6 +16,9 @@ pub struct Launch {
     env: Vec<(OsString, OsString)>,
     cwd: Option<PathBuf>,
     ends_with_parent: bool,
+    #[cfg(target_os = "linux")]
+    #[serde(skip)]
+    gate: Option<crate::gate::Gate>,
 }
 
 impl Launch {
@@ -29,6 +32,8 @@ impl Launch {
             env: Vec::new(),
             cwd: None,
             ends_with_parent: false,
+            #[cfg(target_os = "linux")]
+            gate: None,
         }
     }
 
@@ -78,6 +83,23 @@ impl Launch {
     pub fn with_death_of_parent(mut self) -> Self {
         self.ends_with_parent = true;
         self
+    }
+
+    /// Sets the gate, through which the program gets its standard input and the caller gets a listener.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub(crate) fn with_gate(mut self, gate: crate::gate::Gate) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Returns the descriptor that the process gets as standard input.
+    #[cfg(target_os = "linux")]
+    pub(super) fn through_gate(&self, stdin: std::os::fd::OwnedFd) -> std::io::Result<std::os::fd::OwnedFd> {
+        match &self.gate {
+            Some(gate) => gate.pass(stdin),
+            None => Ok(stdin),
+        }
     }
 
     /// Returns the program.

@@ -28,7 +28,8 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
     let pipes = || std::io::Result::Ok((std::io::pipe()?, std::io::pipe()?, std::io::pipe()?));
     let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) =
         pipes().map_err(StartError::Supervisor)?;
-    let (pid, leash, supervised) = spawn(launch, [in_read.into(), out_write.into(), err_write.into()]).await?;
+    let stdin = launch.through_gate(in_read.into()).map_err(StartError::Supervisor)?;
+    let (pid, leash, supervised) = spawn(launch, [stdin, out_write.into(), err_write.into()]).await?;
 
     let (gone, tree_gone) = watch::channel(false);
     let (publish, status) = watch::channel(Status::Running);

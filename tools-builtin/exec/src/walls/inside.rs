@@ -8,9 +8,11 @@ use std::process::{Command, exit};
 
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
+use crate::gate;
+
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
-use super::{Confined, Confinement, landlock, limits, privilege, seccomp};
+use super::{Confined, Confinement, Network, PROXY, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
 const NOT_STARTED: i32 = 126;
@@ -32,6 +34,14 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         let _ = setsid();
     }
     close_inherited_files()?;
+    if !alone {
+        empty_network()?;
+    }
+    let stdin = match confined.walls.network {
+        Network::None => None,
+        Network::Proxy if alone => return Err("a proxy needs bubblewrap".into()),
+        Network::Proxy => Some(gate::listen(PROXY)?),
+    };
     limits::set(&confined.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -43,9 +53,10 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     } else if confined.layers.landlock.is_some() {
         landlock::restrict_in_bubblewrap(&confined.walls)?;
     }
-    seccomp::restrict(confined.walls.network, alone)?;
+    seccomp::restrict(alone)?;
     let mut program = Command::new(&confined.program);
     program.args(&confined.args).env_clear().envs(confined.env).current_dir(&confined.cwd);
+    stdin.map(|stdin| program.stdin(stdin));
     Err(format!("{}: {}", confined.program.display(), program.exec()).into())
 }
 
@@ -53,6 +64,14 @@ fn received() -> Result<Parcel<Confined>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
     serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())
+}
+
+/// Checks that this process is in a network of its own, because sockets of TCP are not filtered there.
+fn empty_network() -> Result<(), Box<dyn Error>> {
+    let devices = fs::read_to_string("/proc/self/net/dev")?;
+    // Two lines of titles come first.
+    let other = devices.lines().skip(2).find(|line| !line.trim_start().starts_with("lo:"));
+    other.map_or(Ok(()), |line| Err(format!("the sandbox has a network: {line}").into()))
 }
 
 /// Closes all files but the standard streams: whoever started the host may have left some open.
