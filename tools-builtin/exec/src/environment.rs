@@ -10,7 +10,11 @@ const PASSED: [&str; 6] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGE
 
 /// Returns all variables of a program. `network` are those that lead it to the network. `more` are those that the call sets, each as
 /// `NAME=VALUE`, also in place of others.
-pub(crate) fn environment(home: &Path, network: Option<Vec<(String, String)>>, more: &[String]) -> Vec<(String, String)> {
+pub(crate) fn environment(
+    home: &Path,
+    network: Option<Vec<(String, String)>>,
+    more: &[String],
+) -> Vec<(String, String)> {
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
     let home = home.display().to_string();
     let own = [("PATH", FOLDERS.join(":")), ("HOME", home.clone()), ("TMPDIR", home), ("TERM", "dumb".to_owned())];

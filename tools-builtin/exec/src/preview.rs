@@ -4,8 +4,8 @@ use tools::protocol::Words;
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 
 use crate::Sandbox;
-use crate::report::NARROWER;
 use crate::network;
+use crate::report::NARROWER;
 use crate::sandbox::Granted;
 use crate::walls::Confinement;
 

@@ -11,7 +11,11 @@ pub(crate) enum Network {}
 impl Network {
     pub(crate) fn start(cx: &ToolContext, _: &Confinement) -> Result<Option<Self>, String> {
         let is_missed = super::is_granted(cx) && !super::hosts(cx).is_empty();
-        if is_missed { Err("the program had no network, because this build has none for programs".to_owned()) } else { Ok(None) }
+        if is_missed {
+            Err("the program had no network, because this build has none for programs".to_owned())
+        } else {
+            Ok(None)
+        }
     }
 
     pub(crate) fn attach(&self, _: Launch) -> Launch {

@@ -23,7 +23,8 @@ pub(super) fn opened() -> Response<Body> {
     Response::new(Either::Right(Full::default()))
 }
 
-/// Removes the headers of one connection, and those that frame a message: they are written again.
+/// Removes the headers of one connection, and those that frame a message: they are written again. Names with `_` are removed too, because
+/// some servers read them as names with `-`.
 pub(super) fn remove_connection_headers(headers: &mut HeaderMap) {
     const OF_CONNECTION: [HeaderName; 6] = [
         header::CONNECTION,
@@ -35,7 +36,8 @@ pub(super) fn remove_connection_headers(headers: &mut HeaderMap) {
     ];
     let named = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named: Vec<_> = named.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok()).collect();
-    let others = headers.keys().filter(|name| name.as_str().starts_with("proxy-")).cloned();
+    let others =
+        headers.keys().filter(|name| name.as_str().starts_with("proxy-") || name.as_str().contains('_')).cloned();
     let removed: Vec<HeaderName> = named.into_iter().chain(others.collect::<Vec<_>>()).chain(OF_CONNECTION).collect();
     for name in removed {
         headers.remove(name);

@@ -23,14 +23,15 @@ pub(super) async fn forward(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Refusal> {
     if request.uri().scheme_str() != Some("http") {
-        return Err(Refusal::Request("the proxy answers CONNECT host:port and requests with a URL that begins with http://"));
+        return Err(Refusal::Request(
+            "the proxy answers CONNECT host:port and requests with a URL that begins with http://",
+        ));
     }
     let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
     let stream = proxy.exchange.dial(&url).await.map_err(Refusal::Failed)?;
-    let broken = |error: hyper::Error| {
-        Refusal::Failed(HttpError::Broken { url: url.to_string(), reason: error.to_string() })
-    };
+    let broken =
+        |error: hyper::Error| Refusal::Failed(HttpError::Broken { url: url.to_string(), reason: error.to_string() });
     let (mut sender, connection) =
         Builder::new().handshake::<_, Incoming>(TokioIo::new(stream)).await.map_err(broken)?;
     tasks.spawn(async move {
