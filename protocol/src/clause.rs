@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::extent::Extent;
 use self::pattern::Pattern;
-use crate::words::WordsPattern;
+use crate::words::{WordsPattern, pattern_runs_programs};
 use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 
 /// One entry of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
@@ -166,6 +166,15 @@ impl Clause {
     /// Returns the pattern, normalised.
     pub fn pattern(&self) -> &str {
         &self.compiled.text[self.compiled.start..]
+    }
+
+    /// Returns true if the clause covers a command that [runs other programs](Words::runs_programs).
+    pub fn runs_programs(&self) -> bool {
+        match self.scheme() {
+            Some(Target::COMMAND_SCHEME) => pattern_runs_programs(self.pattern()),
+            Some(_) => false,
+            None => self.pattern() == "**",
+        }
     }
 
     /// Creates `*:*:**`, which covers every target.

@@ -77,7 +77,8 @@ impl Effects {
     /// schema.
     ///
     /// # Errors
-    /// Returns [`TargetError`] if an argument is missing or cannot be part of a target. Such a call must not run.
+    /// Returns [`TargetError`] if an argument is missing or cannot be part of a target, or if the targets
+    /// [are computed](Self::are_computed). Such a call must not run.
     pub fn targets<'a>(
         &self,
         tool: &ToolName,
@@ -118,6 +119,11 @@ impl Effects {
             }
         }
         Ok(())
+    }
+
+    /// Returns true if a function of the tool computes the targets of a call, because a template has `{*}`.
+    pub fn are_computed(&self) -> bool {
+        matches!(self, Self::Declared(declared) if declared.templates().any(|(_, template)| template.is_computed()))
     }
 
     /// Returns true if no effects are declared.

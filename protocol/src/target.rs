@@ -92,6 +92,11 @@ impl Target {
         &self.scheme
     }
 
+    /// Returns the command, if the scheme is `exec`.
+    pub fn command(&self) -> Option<Words> {
+        (self.scheme == Self::COMMAND_SCHEME).then(|| self.value.parse().ok()).flatten()
+    }
+
     /// Returns the value, normalised.
     pub fn value(&self) -> &str {
         &self.value

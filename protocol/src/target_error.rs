@@ -1,6 +1,6 @@
 //! [`TargetError`]: the error for a call whose targets cannot be computed.
 
-use crate::InvalidTarget;
+use crate::{InvalidTarget, Target};
 
 /// The error for a call whose targets cannot be computed. Such a call must not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +57,26 @@ pub enum TargetError {
         template: String,
         /// The fault and its repair.
         reason: InvalidTarget,
+    },
+    /// A function of the tool computes the targets, and the tool has none.
+    #[error(
+        "a function of the tool computes the targets of `{template}`, and its handler has none; implement `Handler::targets`"
+    )]
+    Computed {
+        /// The template.
+        template: String,
+    },
+    /// The function of the tool cannot compute the targets.
+    #[error("the targets cannot be computed: {reason}")]
+    Function {
+        /// The fault and its repair.
+        reason: String,
+    },
+    /// The function of the tool computed a target that no template of the tool covers.
+    #[error("the function of the tool computed the target `{target}`, which its effects do not declare; declare it")]
+    Undeclared {
+        /// The target.
+        target: Target,
     },
     /// The list arguments make too many targets.
     #[error(

@@ -21,6 +21,7 @@ use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, cano
 /// - In scheme `exec`, the value is a list of words, separated by one space. A literal word has no character that a shell would have
 ///   quoted. A field is `{argument|word}`, a text that becomes one word, or `{argument|words}`, a list of texts that becomes that
 ///   many words of one target: `exec:{program|word} {args|words}`.
+/// - `{*}` stands for any value: a function of the tool computes the targets, and these templates bound them.
 /// - `{{` and `}}` are literal braces.
 ///
 /// Clauses match the whole value. Between two fields, write a character that the first cannot contain.
@@ -105,8 +106,13 @@ impl Template {
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Field { name, .. } => Some(&**name),
-            Piece::Text(_) => None,
+            Piece::Text(_) | Piece::Computed => None,
         })
+    }
+
+    /// Returns true if a function of the tool computes the targets.
+    pub fn is_computed(&self) -> bool {
+        self.pieces.contains(&Piece::Computed)
     }
 
     /// Returns an error if the value cannot be used for the field.
@@ -133,6 +139,7 @@ impl Template {
             let texts = match piece {
                 Piece::Text(text) => vec![text.clone()],
                 Piece::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
+                Piece::Computed => return Err(TargetError::Computed { template: self.to_string() }),
             };
             let count = values.as_ref().map_or(1, Vec::len).saturating_mul(texts.len());
             if count > limit {
@@ -253,6 +260,7 @@ impl fmt::Display for Template {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
+                Piece::Computed => f.write_str("{*}")?,
                 Piece::Field { name, normaliser: None } => write!(f, "{{{name}}}")?,
                 Piece::Field { name, normaliser: Some(normaliser) } => write!(f, "{{{name}|{normaliser}}}")?,
             }

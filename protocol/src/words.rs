@@ -1,5 +1,6 @@
 //! [`Words`]: the value of a target of scheme `exec`.
 
+mod launcher;
 mod lexer;
 mod pattern;
 mod quote;
@@ -9,6 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::launcher::pattern_runs_programs;
 pub(crate) use self::pattern::WordsPattern;
 pub(crate) use self::quote::is_plain;
 use self::quote::quote;

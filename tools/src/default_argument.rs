@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, ToolContext};
+use crate::{Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Targets, ToolContext};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a
@@ -64,6 +64,10 @@ impl Handler for WithDefault {
 
     fn needs(&self) -> &[Need] {
         self.entry.needs()
+    }
+
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        self.entry.handler().targets(self.complete(arguments))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

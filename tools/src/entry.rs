@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use protocol::json::Node;
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
 use protocol::{Digest, Effects, Example, Json, Target, TargetError, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
+use crate::computed::computed;
 use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
@@ -76,7 +76,7 @@ impl Entry {
         &self.source
     }
 
-    /// Returns the handler. Only the pipeline's stage *run* may call it.
+    /// Returns the handler. Only the pipeline's stages may use it.
     pub(crate) fn handler(&self) -> &dyn Handler {
         &*self.handler
     }
@@ -186,8 +186,11 @@ impl Entry {
     /// Returns the targets of a call, sorted and without duplicates.
     ///
     /// # Errors
-    /// Returns an error if an argument is missing or cannot be part of a target.
-    pub fn targets<'a>(&'a self, arguments: impl Into<Node<'a>>) -> Result<Vec<Target>, TargetError> {
+    /// Returns an error if an argument is missing or cannot be part of a target, or if [`Handler::targets`] fails.
+    pub fn targets(&self, arguments: &Json) -> Result<Vec<Target>, TargetError> {
+        if self.tool.effects.are_computed() {
+            return computed(self, arguments);
+        }
         self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 

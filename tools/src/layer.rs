@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Input, Need, PreviewFuture, ToolContext, ToolErrorKind};
+use crate::{Handler, HandlerFuture, Input, Need, PreviewFuture, Targets, ToolContext, ToolErrorKind};
 
 /// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
 ///
@@ -126,6 +126,10 @@ impl<L: Layer, H: Handler> Handler for Layered<L, H> {
 
     fn needs(&self) -> &[Need] {
         self.handler.needs()
+    }
+
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        self.handler.targets(arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

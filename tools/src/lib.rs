@@ -9,6 +9,7 @@ mod arguments;
 mod bounded_text;
 pub mod call;
 mod catalog;
+mod computed;
 mod conflict;
 mod context;
 mod default_argument;
@@ -84,7 +85,7 @@ pub use global::{
     validate,
 };
 pub(crate) use handler::IntoToolResult;
-pub use handler::{Handler, HandlerFuture};
+pub use handler::{Handler, HandlerFuture, Targets};
 pub use image_type::{MAX_IMAGE_BYTES, image_type};
 pub use input::Input;
 pub use journal::{Journal, JournalError};

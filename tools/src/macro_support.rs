@@ -5,7 +5,9 @@ use std::error::Error;
 use std::fmt::Display;
 use std::marker::PhantomData;
 
-use protocol::{Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, Template, Tool, ToolResult};
+use protocol::{
+    Declared, Effects, Example, InvalidName, InvalidTemplate, Limits, TargetError, Template, Tool, ToolResult,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +15,8 @@ use serde_json::Value;
 
 use crate::handler::{deserialized, result_from_value};
 use crate::{
-    DefinitionError, Entry, Handler, Input, Preview, PreviewFuture, ToolContext, ToolError, ToolErrorKind, schema_of,
+    DefinitionError, Entry, Handler, Input, Preview, PreviewFuture, Targets, ToolContext, ToolError, ToolErrorKind,
+    schema_of,
 };
 
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
@@ -23,6 +26,7 @@ pub use {inventory, schemars, serde, serde_json};
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
+    pub targets: Option<fn(Input) -> Targets>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub needs: &'static [Need],
 }
@@ -34,6 +38,10 @@ impl Handler for Function {
 
     fn needs(&self) -> &[Need] {
         self.needs
+    }
+
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        Some(self.targets?(arguments))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
@@ -56,6 +64,7 @@ pub const BROKEN: Submission = Submission {
     definition: || Err(DefinitionError::Name(InvalidName::Empty)),
     handler: &Function {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
+        targets: None,
         preview: None,
         needs: &[],
     },
@@ -175,6 +184,11 @@ pub fn parameters_of<A: Arguments>() -> Value {
 /// Deserializes the arguments.
 pub fn arguments<A: Arguments>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolErrorKind> {
     deserialized(entry, arguments)
+}
+
+/// Deserializes the arguments for the function that computes the targets.
+pub fn arguments_for_targets<A: Arguments>(arguments: &Input) -> Result<A, TargetError> {
+    arguments.deserialize().map_err(|error| TargetError::Function { reason: error.to_string() })
 }
 
 /// A type that a tool can return, directly or in `Ok`.

@@ -4,7 +4,8 @@ use protocol::{Tool, ToolName};
 
 use crate::isolate::Panic;
 use crate::{
-    DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, ToolContext,
+    DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, Targets,
+    ToolContext,
 };
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
@@ -72,6 +73,10 @@ impl Handler for LinkedHandler {
 
     fn needs(&self) -> &[Need] {
         self.0.needs()
+    }
+
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        self.0.targets(arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

@@ -22,12 +22,15 @@ pub struct ApprovalQuestion<'a> {
 
 impl ApprovalQuestion<'_> {
     /// Returns true if an approval may cover the session, so that [`ApprovalAnswer::Session`](super::ApprovalAnswer::Session) can be offered.
-    /// Destroying something, an unbounded effect, a settings file or a file that runs by itself asks each time.
+    /// Destroying something, an unbounded effect, a command with unknown words, a settings file or a file that runs by itself asks each
+    /// time.
     pub fn may_last(&self) -> bool {
         let paths = self.approval.cx.sensitive_paths();
         let is_asked = |path: &SensitivePath| path.sensitivity() >= Sensitivity::RunsByItself;
         self.approval.targets.iter().all(|target| {
-            target.approval_default() < ApprovalDefault::AlwaysAsk && !paths.find_target(target).is_some_and(is_asked)
+            target.approval_default() < ApprovalDefault::AlwaysAsk
+                && target.command().is_none_or(|command| command.is_known())
+                && !paths.find_target(target).is_some_and(is_asked)
         })
     }
 
@@ -59,15 +62,19 @@ impl ApprovalQuestion<'_> {
         }
     }
 
-    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, the kind of a sensitive
-    /// file, an unnamed host, and a target outside of the grant. Empty if there are none.
+    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, the kind of a
+    /// sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
         self.remarks_lasting(target, "in this session")
     }
 
     /// Returns the [remarks](Self::remarks), with the time for which an approval holds for hosts.
     fn remarks_lasting(&self, target: &Target, time: &str) -> String {
-        let scope = if target.scheme() == "world" { " (it may touch anything)" } else { "" };
+        let scope = match target.command() {
+            Some(command) if command.runs_programs() => " (it runs other programs)",
+            None if target.scheme() == "world" => " (it may touch anything)",
+            _ => "",
+        };
         let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
         let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
         let mut rulings = self.approval.rulings().filter(|ruling| ruling.target == Some(target));

@@ -1,5 +1,7 @@
 //! Consent of a person to calls.
 
+mod commands;
+
 use std::sync::Arc;
 
 use agent::WorkspaceDomain;

@@ -24,7 +24,7 @@ async fn refused(cx: &ToolContext, path: &str) -> (ToolError, Refusal) {
         )
         .unwrap();
     let arguments = json!({"path": path});
-    let touched = catalog.get("write").unwrap().targets(&arguments).unwrap();
+    let touched = catalog.get("write").unwrap().targets(&arguments.clone().into()).unwrap();
     let error = catalog.execute(cx, "write", arguments).await.unwrap_err();
     let refusal = Refusal::from_error(&error, &touched).unwrap();
     (error, refusal)

@@ -6,7 +6,12 @@ use crate::{InvalidTarget, Normaliser};
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Piece {
     Text(String),
-    Field { name: String, normaliser: Option<Normaliser> },
+    Field {
+        name: String,
+        normaliser: Option<Normaliser>,
+    },
+    /// `{*}`: any value that the tool's function computes.
+    Computed,
 }
 
 /// Parses the text after the scheme. `shown` returns the template for error messages.
@@ -46,6 +51,9 @@ pub(super) fn parse(text: &str, shown: &dyn Fn() -> String) -> Result<Vec<Piece>
 }
 
 fn field(inside: &str, shown: &dyn Fn() -> String) -> Result<Piece, InvalidTemplate> {
+    if inside == "*" {
+        return Ok(Piece::Computed);
+    }
     let (name, normaliser) = match inside.split_once('|') {
         None => (inside, None),
         Some((name, normaliser)) => {

@@ -9,7 +9,7 @@ use crate::{Access, Clause, Normaliser, Target, TargetError};
 pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
     let of_words = |piece: &Piece| match piece {
         Piece::Field { normaliser, .. } => Some(matches!(normaliser, Some(Normaliser::Word | Normaliser::Words))),
-        Piece::Text(_) => None,
+        Piece::Text(_) | Piece::Computed => None,
     };
     if scheme != Target::COMMAND_SCHEME {
         let has_words = pieces.iter().any(|piece| of_words(piece) == Some(true));

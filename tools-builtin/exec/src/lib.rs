@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod command;
 mod enter;
 mod entered;
 mod environment;

@@ -1,6 +1,5 @@
 //! The preview of a program: its command line and the walls around it.
 
-use tools::protocol::Words;
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 
 use crate::Sandbox;
@@ -10,11 +9,9 @@ use crate::sandbox::Granted;
 use crate::walls::Confinement;
 
 /// Describes a command and its walls for the person who is asked about it.
-pub(crate) fn preview(cx: &ToolContext, program: &str, args: &[String]) -> Result<Preview, ToolError> {
+pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
     let confinement = sandbox.confinement()?;
-    let command = Words::from_known(std::iter::once(program).chain(args.iter().map(String::as_str)));
-    let command = command.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     let granted = Granted::from_context(cx);
     let mut text = format!(
         "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",

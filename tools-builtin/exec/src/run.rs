@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use tools::{Preview, ToolContext, ToolError, tool};
+use tools::{Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
+use crate::command::{command, target};
 use crate::prepare::{Prepared, Request, blocking, failed, not_started};
 use crate::report::{end, report};
 use crate::supervise::{self, Capture};
@@ -23,13 +24,15 @@ const DEFAULT_SECONDS: u32 = 120;
 #[tool(
     name = "exec.run",
     title = "Run a program",
-    writes = "exec:{program|word} {args|words}",
+    writes = "exec:{*}",
+    targets = targets,
     needs(Sandbox, Workspace),
     preview = describe,
     tags = ["programs"],
     max_output = "64KiB",
     timeout = "610s",
     example({"program": "cargo", "args": ["test", "--workspace"]}),
+    example({"program": "cargo", "args": ["test"], "env": ["RUST_BACKTRACE=1"]}),
     example({"program": "python3", "args": ["-c", "print(6 * 7)"], "timeout": 10}),
 )]
 pub(crate) async fn run(
@@ -39,6 +42,10 @@ pub(crate) async fn run(
     /// The arguments.
     #[serde(default)]
     args: Vec<String>,
+    /// More environment variables, each as `NAME=VALUE`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*=")))]
+    env: Vec<String>,
     /// The working directory, relative to the workspace root.
     #[serde(default = "root")]
     cwd: String,
@@ -51,7 +58,7 @@ pub(crate) async fn run(
     timeout: u32,
 ) -> Result<String, ToolError> {
     let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-    let request = Request { program, args, env: Vec::new(), cwd };
+    let request = Request { program, args, env, cwd };
     let prepared = {
         let cx = cx.clone();
         blocking(move || Prepared::new(&cx, &sandbox, &workspace, request)).await?
@@ -91,9 +98,22 @@ async fn describe(
     cx: &ToolContext,
     program: String,
     args: Vec<String>,
+    env: Vec<String>,
     _cwd: String,
     _stdin: String,
     _timeout: u32,
 ) -> Result<Preview, ToolError> {
-    crate::preview::preview(cx, &program, &args)
+    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    crate::preview::preview(cx, &command.to_string())
+}
+
+fn targets(
+    program: String,
+    args: Vec<String>,
+    env: Vec<String>,
+    _cwd: String,
+    _stdin: String,
+    _timeout: u32,
+) -> Targets {
+    Ok(vec![target(&command(&env, &program, &args)?)?])
 }

@@ -12,7 +12,7 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "delegates", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
+    "targets", "delegates", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -36,6 +36,8 @@ pub(crate) struct Attribute {
     pub(crate) delegates: Option<Span>,
     pub(crate) tags: Vec<LitStr>,
     pub(crate) needs: Vec<Type>,
+    /// The function that computes the targets.
+    pub(crate) targets: Option<Path>,
     /// The function that makes the preview.
     pub(crate) preview: Option<Path>,
     pub(crate) examples: Vec<Example>,
@@ -106,6 +108,13 @@ impl Attribute {
             "timeout" => self.timeout_ms = Some(value::duration(key, input)?),
             "max_output" => self.max_output_bytes = Some(value::size(key, input)?),
             "needs" => self.needs = value::types(key, input)?,
+            "targets" => {
+                self.targets = Some(value::path(
+                    key,
+                    input,
+                    "write the name of a function with the parameters of the tool, without the context",
+                )?)
+            }
             "preview" => {
                 self.preview =
                     Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)

@@ -28,6 +28,16 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
         ),
         _ => {}
     }
+    match (&attribute.targets, templates().find(|template| template::is_computed(&template.value()))) {
+        (Some(path), None) => errors.on(
+            path,
+            "`targets` computes the targets of templates with `{*}`, and there is none; write one, such as `writes = \"exec:{*}\"`",
+        ),
+        (None, Some(template)) => {
+            errors.at(template.span(), "a function computes the values of `{*}`; name it with `targets = function`");
+        }
+        _ => {}
+    }
     let properties = function.properties();
     for template in templates() {
         check_template(template, properties.as_deref(), errors);

@@ -3,14 +3,14 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute as RustAttribute, Ident, Item, ItemFn, LitStr, ReturnType};
+use syn::{Attribute as RustAttribute, Ident, Item, ItemFn, LitStr};
 
 use crate::attribute::Attribute;
 use crate::errors::Errors;
 use crate::function::Function;
-use crate::parameter::Parameter;
+use crate::span::at;
 use crate::value::Example;
-use crate::{doc, effect, template};
+use crate::{closure, doc, effect, template};
 
 /// Expands `#[tool(attribute)] item` to the function, the `_TOOL` constant and its submission.
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
@@ -94,8 +94,9 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let arguments = arguments(function);
     let presence = presence(attribute, function);
     let definition = definition(attribute, function, name);
-    let handler = handler(attribute, function);
-    let preview = preview(attribute, function);
+    let handler = closure::handler(attribute, function);
+    let targets = closure::targets(attribute, function);
+    let preview = closure::preview(attribute, function);
     // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
     // path relative to this module.
     quote! {
@@ -118,6 +119,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                 definition: || #definition,
                 handler: &__toolcrib::Function {
                     call: #handler,
+                    targets: #targets,
                     preview: #preview,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],
                 },
@@ -139,7 +141,7 @@ fn conditions(function: &Function) -> Vec<&RustAttribute> {
 
 /// Returns the hidden struct of the plain parameters, or no tokens if the author uses an `#[args]` struct.
 fn arguments(function: &Function) -> TokenStream {
-    if arguments_type(function).is_some() {
+    if function.arguments_type().is_some() {
         return TokenStream::new();
     }
     let fields = function.arguments().map(|argument| {
@@ -184,18 +186,11 @@ fn presence(attribute: &Attribute, function: &Function) -> TokenStream {
     function.arguments().filter(|argument| !argument.states_default).filter_map(check).collect()
 }
 
-fn arguments_type(function: &Function) -> Option<&syn::Type> {
-    function.parameters.iter().find_map(|parameter| match parameter {
-        Parameter::Arguments(ty) => Some(&**ty),
-        _ => None,
-    })
-}
-
 /// Returns the expression that builds the definition. Unset fields are left to `Default`, which keeps the generated code small.
 fn definition(attribute: &Attribute, function: &Function, name: &LitStr) -> TokenStream {
     let Attribute { title, reads, writes, destroys, timeout_ms, max_output_bytes, tags, examples, .. } = attribute;
     let description = doc::pieces(&function.item.attrs);
-    let parameters = match arguments_type(function) {
+    let parameters = match function.arguments_type() {
         Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::parameters_of::<#ty>() },
         None => quote! { __toolcrib::parameters_of::<__ToolcribArguments>() },
     };
@@ -249,92 +244,4 @@ fn example(example: &Example) -> TokenStream {
         None => quote! { ::core::option::Option::None },
     };
     quote! { (__toolcrib::serde_json::json!(#arguments), #result) }
-}
-
-/// Returns the closure that runs the tool.
-fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
-    // Hygiene: local names of the macro do not collide with the author's.
-    let here = Span::mixed_site();
-    let ident = &function.item.sig.ident;
-    let read = read(function);
-    let called = called(function, &quote! { #ident }, ident.span());
-    let output = match &function.item.sig.output {
-        ReturnType::Type(_, ty) => at(ty.span()),
-        ReturnType::Default => here,
-    };
-    // Places the error about an unsupported result type at that type.
-    let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
-    let body = quote_spanned! {here=>
-        use __toolcrib::ReturnKind as _;
-        #read
-        let __output = #called;
-        #finished
-    };
-    if function.is_async() {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::new(async move { #body }) }
-    } else if attribute.pure.is_none() || attribute.blocking.is_some() {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
-    } else {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
-    }
-}
-
-/// Returns the closure that makes the preview, or `None`.
-fn preview(attribute: &Attribute, function: &Function) -> TokenStream {
-    let Some(path) = &attribute.preview else { return quote! { ::core::option::Option::None } };
-    let here = Span::mixed_site();
-    let read = read(function);
-    let called = called(function, &quote! { #path }, path.span());
-    let finished = quote_spanned! {at(path.span())=> __toolcrib::preview(__output) };
-    let body = quote_spanned! {here=>
-        #read
-        let __output = #called;
-        #finished
-    };
-    let closure = if function.is_async() {
-        quote_spanned! {here=> |__cx, __arguments| ::std::boxed::Box::pin(async move { #body }) }
-    } else {
-        quote_spanned! {here=> |__cx, __arguments| __toolcrib::preview_blocking(__cx, move |__cx| { #body }) }
-    };
-    quote! { ::core::option::Option::Some(#closure) }
-}
-
-/// Returns the statements that deserialize the arguments.
-fn read(function: &Function) -> TokenStream {
-    let here = Span::mixed_site();
-    let read = match arguments_type(function) {
-        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
-        None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
-    };
-    let has_arguments = function.parameters.iter().any(|parameter| !matches!(parameter, Parameter::Context { .. }));
-    let pattern = if has_arguments {
-        quote_spanned! {here=> __arguments }
-    } else {
-        quote_spanned! {here=> _ }
-    };
-    quote_spanned! {here=>
-        let __entry = __toolcrib::entry(&__cx);
-        let #pattern = #read(__entry, __arguments)?;
-    }
-}
-
-/// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
-fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
-    let here = at(place);
-    let passed = function.parameters.iter().map(|parameter| match parameter {
-        Parameter::Context { owned: false } => quote_spanned! {here=> &__cx },
-        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
-        Parameter::Argument(argument) => {
-            let ident = &argument.ident;
-            quote_spanned! {here=> __arguments.#ident }
-        }
-        Parameter::Arguments(_) | Parameter::Invalid => quote_spanned! {here=> __arguments },
-    });
-    let wait = function.is_async().then(|| quote_spanned! {here=> .await });
-    quote_spanned! {here=> #path(#(#passed),*) #wait }
-}
-
-/// Returns a span that reports errors in the author's code but that lints treat as macro code.
-fn at(span: Span) -> Span {
-    Span::mixed_site().located_at(span)
 }

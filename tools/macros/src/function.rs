@@ -48,6 +48,14 @@ impl Function {
         format_ident!("{}_TOOL", ident.unraw().to_string().to_uppercase(), span = ident.span())
     }
 
+    /// Returns the type of the `#[args]` parameter, if there is one.
+    pub(crate) fn arguments_type(&self) -> Option<&syn::Type> {
+        self.parameters.iter().find_map(|parameter| match parameter {
+            Parameter::Arguments(ty) => Some(&**ty),
+            _ => None,
+        })
+    }
+
     pub(crate) fn is_async(&self) -> bool {
         self.item.sig.asyncness.is_some()
     }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod attribute;
+mod closure;
 mod doc;
 mod effect;
 mod errors;
@@ -10,6 +11,7 @@ mod name;
 mod near;
 mod parameter;
 mod quantity;
+mod span;
 mod template;
 mod value;
 

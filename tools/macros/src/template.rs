@@ -41,6 +41,11 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
                 "it has an unmatched `{brace}`; write `{{field}}`, or `{brace}{brace}` for a brace"
             ));
         };
+        if inside == "*" {
+            probe.push_str(field);
+            rest = after;
+            continue;
+        }
         let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
             return invalid(&format!(
@@ -62,6 +67,11 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         Some(reason) => invalid(reason),
         None => Ok(fields),
     }
+}
+
+/// Returns true if a function computes the targets of this template.
+pub(crate) fn is_computed(template: &str) -> bool {
+    template.replace("{{", "").contains("{*}")
 }
 
 fn is_scheme(scheme: &str) -> bool {
@@ -130,7 +140,15 @@ mod tests {
     #[test]
     fn fields_are_returned_in_order() {
         assert_eq!(fields("x:{a}/{b|path}{{c}}").unwrap(), ["a", "b"]);
+        assert_eq!(fields("x:{*}/{a}").unwrap(), ["a"]);
         assert_eq!(fields("world:all").unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn a_star_in_braces_is_computed() {
+        for (template, expected) in [("exec:{*}", true), ("x:a{{{*}", true), ("x:{{*}}", false), ("x:{a}*", false)] {
+            assert_eq!(is_computed(template), expected, "{template}");
+        }
     }
 
     #[test]

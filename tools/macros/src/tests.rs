@@ -31,9 +31,9 @@ fn assert_error(found: &[String], expected: &str) {
 #[test]
 fn every_attribute_is_understood() {
     let all = quote! {
-        name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:y",], destroys = "fs:a", reads = "b:c",
+        name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:{*}",], destroys = "fs:a", reads = "b:c",
         open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, tags = ["a", "b"], needs(A, b::B<C, D>),
-        preview = a::b,
+        targets = a::c, preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
     assert_eq!(errors_with(all), [""; 0]);
@@ -68,6 +68,8 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, max_output = "64KB" }, "is not a size"),
         (quote! { pure, needs() }, "`needs` is empty"),
         (quote! { pure, crate = "a b" }, "write the path of the crate"),
+        (quote! { writes = "exec:{*}" }, "name it with `targets = function`"),
+        (quote! { writes = "exec:ls", targets = a }, "such as `writes = \"exec:{*}\"`"),
         (quote! { pure, preview }, "`preview` needs a value"),
         (quote! { pure, preview = 3 }, "write the name of a function"),
         (quote! { pure, preview = a, preview = b }, "`preview` is repeated"),

@@ -12,11 +12,11 @@ use crate::{Entry, Input, ToolErrorKind, Violation, schema};
 pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
     match entry.check_arguments(arguments) {
         Ok(()) => entry
-            .targets(arguments.node())
+            .targets(arguments.json())
             .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
         Err(ToolErrorKind::InvalidArguments { mut violations }) => {
             // The target's error explains an invalid path better than a schema pattern does.
-            if let Err(error) = entry.targets(arguments.node())
+            if let Err(error) = entry.targets(arguments.json())
                 && let Some(same) = violations.iter_mut().find(|violation| violation.pointer == error.pointer())
                 && !same.pointer.is_empty()
             {

@@ -16,16 +16,22 @@ impl Entry {
     pub fn verify(&self) -> Result<(), RegisterError> {
         let schema = |part| move |source: &SchemaError| schema_error(&self.tool().name, part, source.clone());
         self.parameters().map_err(schema("parameters"))?;
-        let output = self.output().transpose().map_err(schema("output"))?;
-        for (index, Example { arguments, result }) in self.tool().examples.iter().enumerate() {
-            let refused = |violations| RegisterError::Example { name: self.tool().name.clone(), index, violations };
-            // Any other error is one of the schema, which was checked above.
-            if let Err(ToolErrorKind::InvalidArguments { violations }) = validate(self, &arguments.clone().into()) {
-                return Err(refused(violations));
-            }
-            if let (Some((schema, output)), Some(result)) = (output, result) {
-                output.check(schema, result.into(), None).map_err(refused)?;
-            }
+        self.output().transpose().map_err(schema("output"))?;
+        self.tool().examples.iter().enumerate().try_for_each(|(index, example)| self.verify_example(index, example))
+    }
+
+    /// Validates one example.
+    ///
+    /// # Errors
+    /// Returns [`RegisterError::Example`] if it does not fit its schemas. Errors of the schemas are not looked for.
+    pub(crate) fn verify_example(&self, index: usize, example: &Example) -> Result<(), RegisterError> {
+        let Example { arguments, result } = example;
+        let refused = |violations| RegisterError::Example { name: self.tool().name.clone(), index, violations };
+        if let Err(ToolErrorKind::InvalidArguments { violations }) = validate(self, &arguments.clone().into()) {
+            return Err(refused(violations));
+        }
+        if let (Some(Ok((schema, output))), Some(result)) = (self.output(), result) {
+            output.check(schema, result.into(), None).map_err(refused)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::{Input, Need, PreviewFuture, ToolContext};
+use crate::{Input, Need, PreviewFuture, Targets, ToolContext};
 
 impl Handler for Box<dyn Handler> {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
@@ -15,6 +15,10 @@ impl Handler for Box<dyn Handler> {
 
     fn needs(&self) -> &[Need] {
         (**self).needs()
+    }
+
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        (**self).targets(arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

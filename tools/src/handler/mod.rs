@@ -10,6 +10,8 @@ mod input;
 mod output;
 mod typed;
 
+use protocol::{Target, TargetError};
+
 use crate::{Input, Need, PreviewFuture, ToolContext};
 
 pub use blocking::{blocking, blocking_typed};
@@ -18,6 +20,9 @@ pub(crate) use input::deserialized;
 pub use output::IntoToolResult;
 pub(crate) use output::result_from_value;
 pub use typed::typed;
+
+/// The targets of a call, or the reason why there are none.
+pub type Targets = Result<Vec<Target>, TargetError>;
 
 /// The code that runs a tool. Object-safe.
 ///
@@ -37,6 +42,16 @@ pub trait Handler: Send + Sync + 'static {
     /// Returns the services that the handler requires. Calls without them fail before the handler runs.
     fn needs(&self) -> &[Need] {
         &[]
+    }
+
+    /// Returns the targets of a call, for a tool with a template such as `exec:{*}`. Returns `None` if the handler cannot, and then
+    /// every call of such a tool is refused.
+    ///
+    /// The pipeline calls it in the stage *validate*, after the check against the schema, and when events are observed before it. It
+    /// must be quick and depend on the arguments alone. A target that no template of the tool covers refuses the call.
+    fn targets(&self, arguments: Input) -> Option<Targets> {
+        let _ = arguments;
+        None
     }
 
     /// Describes the effect of a call to the person who is asked about it. Returns `None` if the tool declares no preview.

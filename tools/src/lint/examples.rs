@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fault::{Fault, LintRule};
 use crate::call::{Resolve, execute};
-use crate::{Entry, RegisterError, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use crate::{Entry, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 /// Validates the examples, and runs those of a pure tool twice. Nested calls are resolved in `scope`. Without a context, the examples
 /// of a tool that needs services do not run.
@@ -24,26 +24,13 @@ pub(super) async fn check(
         faults.push(Fault::warning(entry, LintRule::Example, "it has no example; add one with example(…)"));
     }
     for (index, example) in tool.examples.iter().enumerate() {
-        if let Err(error) = verify(entry, index, example) {
-            // Other errors are the same for each example and are reported once, as problems of the catalog.
-            if matches!(error, RegisterError::Example { .. }) {
-                faults.push(Fault::error(entry, LintRule::Example, error.to_string()));
-            }
+        if let Err(error) = entry.verify_example(index, example) {
+            faults.push(Fault::error(entry, LintRule::Example, error.to_string()));
         } else if runs {
             let call = || execute(scope.clone(), &cx, entry.name(), example.arguments.clone());
             let fault = judge(index, example, call).await;
             faults.extend(fault.map(|(rule, message)| Fault::error(entry, rule, message)));
         }
-    }
-}
-
-/// Validates one example. [`Entry::verify`] stops at the first invalid one.
-fn verify(entry: &Entry, index: usize, example: &Example) -> Result<(), RegisterError> {
-    let tool = Tool { examples: vec![example.clone()], ..entry.tool().clone() };
-    let handler = async |_: ToolContext, _: Value| Ok::<_, String>(());
-    match Entry::new(tool, handler, entry.source().clone())?.verify() {
-        Err(RegisterError::Example { name, violations, .. }) => Err(RegisterError::Example { name, index, violations }),
-        verified => verified,
     }
 }
 

@@ -27,7 +27,7 @@ pub use verdict::Verdict;
 ///    destruction; [`new`](Self::new) allows everything that is granted.
 /// 3. The strictest verdict about a target is the verdict about the call.
 ///
-/// A [sensitive path](SensitivePaths) and a host that is read are asked about until a clause or a rule [names](Reason::UnnamedHost) them.
+/// A command with [unknown words](Reason::UnknownWords) is always asked about. A [sensitive path](SensitivePaths) and a host that is read are asked about until a clause or a rule [names](Reason::UnnamedHost) them.
 ///
 /// A policy is deserialized from the list of its rules; its default is then `by_effects`.
 ///

@@ -25,6 +25,8 @@ pub enum Reason<'a> {
     Default(ApprovalDefault),
     /// Asks: the target is a sensitive path. It is a setting, or neither the grant nor a rule names it.
     Sensitive(&'a SensitivePath),
+    /// Asks: the command has [words](protocol::Words) that are not known before it runs. No clause and no rule lifts this.
+    UnknownWords,
     /// Asks: the call reads a host that neither the grant nor a rule names. A read carries data out by its URL.
     ///
     /// - A clause of scheme `net` names the hosts that it covers if it has no wildcard in the host: `net:read:example.org`,
@@ -48,6 +50,7 @@ impl<'a> Reason<'a> {
             Self::Ungranted => "ungranted",
             Self::Default(_) => "default",
             Self::Sensitive(_) => "sensitive",
+            Self::UnknownWords => "unknown_words",
             Self::UnnamedHost => "unnamed_host",
         }
     }
@@ -57,7 +60,9 @@ impl<'a> Reason<'a> {
         match self {
             Self::Granted(_) | Self::Untouched => Verdict::Allow,
             Self::Rules(rules) => rules.iter().map(|rule| rule.verdict()).max().unwrap_or(Verdict::Allow),
-            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) | Self::UnnamedHost => Verdict::Ask,
+            Self::Ungranted | Self::Default(_) | Self::Sensitive(_) | Self::UnknownWords | Self::UnnamedHost => {
+                Verdict::Ask
+            }
         }
     }
 }
@@ -79,6 +84,7 @@ impl fmt::Display for Reason<'_> {
             }
             Self::Default(_) => f.write_str("no rule allows it, and this access asks by default"),
             Self::Sensitive(path) => write!(f, "the sensitive path `{}`: {}", path.pattern(), path.note()),
+            Self::UnknownWords => f.write_str("the command has parts that are not known before it runs"),
             Self::UnnamedHost => f.write_str("no clause and no rule names the host without wildcards"),
         }
     }
@@ -104,7 +110,7 @@ impl Serialize for Reason<'_> {
                 map.serialize_entry("sensitivity", &path.sensitivity())?;
                 map.serialize_entry("note", path.note())?;
             }
-            Self::Untouched | Self::Ungranted | Self::UnnamedHost => {}
+            Self::Untouched | Self::Ungranted | Self::UnknownWords | Self::UnnamedHost => {}
         }
         map.end()
     }

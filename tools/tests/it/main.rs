@@ -10,6 +10,7 @@ mod approval;
 mod arguments;
 mod ask;
 mod catalog;
+mod computed;
 mod corpus;
 mod deadline_observer;
 mod default_argument;

@@ -11,6 +11,8 @@ fn the_ceiling_names_what_the_tools_of_each_crate_could_touch() {
     assert!(line("fs:destroy:**").contains("fs.remove"), "{page}");
     assert!(line("fs:write:**").contains("fs.edit, fs.move, fs.write"), "{page}");
     assert!(line("clock:read:now").ends_with("time.now"), "{page}");
+    assert!(line("exec:write:**").contains("programs that run others"), "{page}");
+    assert!(!line("fs:write:**").contains("programs"), "{page}");
     let place = |part: &str| page.find(part).unwrap();
     assert!(place("toolcrib-fs ") < place("fs:read:**") && place("fs:read:**") < place("toolcrib-time "), "{page}");
 }

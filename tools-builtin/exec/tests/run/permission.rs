@@ -5,7 +5,7 @@ use serde_json::json;
 use tools::{Decision, ErrorCode};
 use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
 
-use crate::setup::{host, run, trial};
+use crate::setup::{host, run, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -28,6 +28,24 @@ pub(crate) fn trials() -> Vec<Trial> {
                 if let Err(error) = ended {
                     assert_eq!(error.code(), ErrorCode::PermissionDenied);
                 }
+            }
+        }),
+        trial("variables_are_part_of_the_command", || {
+            let workspace = TempWorkspace::new();
+            let granted = ["fs:read:**", "exec:write:sh -c **", "exec:write:env COLOR=* sh -c **"];
+            let host = host(&workspace, &granted);
+            let ended = |env: &[&str]| {
+                let script = "echo $COLOR$GIT_PAGER";
+                run(&host, json!({"program": "sh", "args": ["-c", script], "env": env}))
+                    .map(text)
+                    .map_err(|error| error.code())
+            };
+            assert!(ended(&["COLOR=red and blue"]).is_ok_and(|text| text.contains("red and blue")));
+            for env in [&["GIT_PAGER=x"] as &[&str], &["COLOR=a", "GIT_PAGER=x"], &["color=a"]] {
+                assert_eq!(ended(env), Err(ErrorCode::PermissionDenied), "{env:?}");
+            }
+            for env in ["COLOR", "=x", "A B=c", "1A=b", "-S=x"] {
+                assert_eq!(ended(&[env]), Err(ErrorCode::InvalidArguments), "{env:?}");
             }
         }),
         trial("an_approval_shows_the_command_and_its_walls", || {

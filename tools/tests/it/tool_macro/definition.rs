@@ -292,9 +292,9 @@ fn an_absent_argument_stands_for_its_default() {
     let mut catalog = Catalog::new();
     catalog.submit(&[&ROOTED_TOOL]).unwrap();
     let rooted = catalog.get("rooted").unwrap();
-    assert_eq!(rooted.targets(&json!({})).unwrap()[0].to_string(), "fs:read:.");
+    assert_eq!(rooted.targets(&json!({}).into()).unwrap()[0].to_string(), "fs:read:.");
     // `null` is a value, and no target.
-    assert!(rooted.targets(&json!({"path": null})).is_err());
+    assert!(rooted.targets(&json!({"path": null}).into()).is_err());
 }
 
 #[test]

@@ -58,15 +58,19 @@ impl CeilingArgs {
 
 impl Reach {
     fn document(&self, name: &str, version: &str) -> serde_json::Value {
-        let touched: Vec<_> =
-            self.touched.iter().map(|(clause, tools)| json!({"clause": clause, "tools": tools})).collect();
+        let touched: Vec<_> = self
+            .touched
+            .iter()
+            .map(|(clause, tools)| json!({"clause": clause, "tools": tools, "runs_programs": clause.runs_programs()}))
+            .collect();
         json!({"crate": name, "version": version, "touches": touched, "pure": self.pure})
     }
 
     fn page(&self, name: &str, version: &str, width: usize) -> String {
         let mut table = Table::new([ALERT, Style::new()], 2);
         for (clause, tools) in &self.touched {
-            table.push([visible(clause.as_str()).into_owned(), listed(tools)]);
+            let mark = if clause.runs_programs() { " (also programs that run others)" } else { "" };
+            table.push([visible(clause.as_str()).into_owned(), format!("{}{mark}", listed(tools))]);
         }
         if !self.pure.is_empty() {
             table.push(["nothing".to_owned(), listed(&self.pure)]);

@@ -1,0 +1,116 @@
+//! The closures of a submission: the handler, the targets and the preview.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ReturnType;
+use syn::spanned::Spanned;
+
+use crate::attribute::Attribute;
+use crate::function::Function;
+use crate::parameter::Parameter;
+use crate::span::at;
+
+/// Returns the closure that runs the tool.
+pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream {
+    // Hygiene: local names of the macro do not collide with the author's.
+    let here = Span::mixed_site();
+    let ident = &function.item.sig.ident;
+    let read = read(function);
+    let called = called(function, &quote! { #ident }, ident.span());
+    let output = match &function.item.sig.output {
+        ReturnType::Type(_, ty) => at(ty.span()),
+        ReturnType::Default => here,
+    };
+    // Places the error about an unsupported result type at that type.
+    let finished = quote_spanned! {output=> (&&&&&__toolcrib::Returned(&__output)).kind().finish(__output) };
+    let body = quote_spanned! {here=>
+        use __toolcrib::ReturnKind as _;
+        #read
+        let __output = #called;
+        #finished
+    };
+    if function.is_async() {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::new(async move { #body }) }
+    } else if attribute.pure.is_none() || attribute.blocking.is_some() {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
+    } else {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
+    }
+}
+
+/// Returns the closure that makes the preview, or `None`.
+pub(crate) fn preview(attribute: &Attribute, function: &Function) -> TokenStream {
+    let Some(path) = &attribute.preview else { return quote! { ::core::option::Option::None } };
+    let here = Span::mixed_site();
+    let read = read(function);
+    let called = called(function, &quote! { #path }, path.span());
+    let finished = quote_spanned! {at(path.span())=> __toolcrib::preview(__output) };
+    let body = quote_spanned! {here=>
+        #read
+        let __output = #called;
+        #finished
+    };
+    let closure = if function.is_async() {
+        quote_spanned! {here=> |__cx, __arguments| ::std::boxed::Box::pin(async move { #body }) }
+    } else {
+        quote_spanned! {here=> |__cx, __arguments| __toolcrib::preview_blocking(__cx, move |__cx| { #body }) }
+    };
+    quote! { ::core::option::Option::Some(#closure) }
+}
+
+/// Returns the closure that computes the targets, or `None`.
+pub(crate) fn targets(attribute: &Attribute, function: &Function) -> TokenStream {
+    let Some(path) = &attribute.targets else { return quote! { ::core::option::Option::None } };
+    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let here = at(path.span());
+    let passed = passed(function, here).into_iter().flatten();
+    quote_spanned! {here=>
+        ::core::option::Option::Some(|__arguments| {
+            let __arguments = __toolcrib::arguments_for_targets::<#ty>(&__arguments)?;
+            #path(#(#passed),*)
+        })
+    }
+}
+
+/// Returns the statements that deserialize the arguments.
+fn read(function: &Function) -> TokenStream {
+    let here = Span::mixed_site();
+    let read = match function.arguments_type() {
+        Some(ty) => quote_spanned! {at(ty.span())=> __toolcrib::arguments::<#ty> },
+        None => quote_spanned! {here=> __toolcrib::arguments::<__ToolcribArguments> },
+    };
+    let has_arguments = function.parameters.iter().any(|parameter| !matches!(parameter, Parameter::Context { .. }));
+    let pattern = if has_arguments {
+        quote_spanned! {here=> __arguments }
+    } else {
+        quote_spanned! {here=> _ }
+    };
+    quote_spanned! {here=>
+        let __entry = __toolcrib::entry(&__cx);
+        let #pattern = #read(__entry, __arguments)?;
+    }
+}
+
+/// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
+fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
+    let here = at(place);
+    let passed = function.parameters.iter().zip(passed(function, here)).map(|(parameter, passed)| match parameter {
+        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
+        _ => passed.unwrap_or_else(|| quote_spanned! {here=> &__cx }),
+    });
+    let wait = function.is_async().then(|| quote_spanned! {here=> .await });
+    quote_spanned! {here=> #path(#(#passed),*) #wait }
+}
+
+/// Returns the expression for each parameter, or `None` for the context.
+fn passed(function: &Function, here: Span) -> Vec<Option<TokenStream>> {
+    let expression = |parameter: &Parameter| match parameter {
+        Parameter::Context { .. } => None,
+        Parameter::Argument(argument) => {
+            let ident = &argument.ident;
+            Some(quote_spanned! {here=> __arguments.#ident })
+        }
+        Parameter::Arguments(_) | Parameter::Invalid => Some(quote_spanned! {here=> __arguments }),
+    };
+    function.parameters.iter().map(expression).collect()
+}

@@ -1,0 +1,28 @@
+//! Targets that a function of the tool computes.
+
+use protocol::{Effects, Json, Target, TargetError};
+
+use crate::isolate::Panic;
+use crate::{Entry, Input};
+
+/// Returns the targets that the handler computes, sorted and without duplicates.
+///
+/// # Errors
+/// Returns an error if the handler has no such function, if it fails, or if the effects of the tool do not declare a target.
+pub(crate) fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
+    let arguments = Input::new(arguments.clone(), entry.has_secrets());
+    let targets = Panic::catch(|| entry.handler().targets(arguments))
+        .map_err(|Panic(message)| TargetError::Function { reason: format!("the function panicked: {message}") })?;
+    let effects = &entry.tool().effects;
+    let mut targets = targets.unwrap_or_else(|| Err(TargetError::Computed { template: effects.to_string() }))?;
+    if targets.len() > Effects::MAX_TARGETS {
+        return Err(TargetError::TooMany { template: effects.to_string() });
+    }
+    let declared = effects.ceiling(entry.name());
+    if let Some(target) = targets.iter().find(|target| !declared.iter().any(|clause| clause.matches(target))) {
+        return Err(TargetError::Undeclared { target: target.clone() });
+    }
+    targets.sort();
+    targets.dedup();
+    Ok(targets)
+}
