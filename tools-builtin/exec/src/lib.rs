@@ -4,8 +4,6 @@ mod command;
 mod enter;
 mod entered;
 mod environment;
-#[cfg(target_os = "linux")]
-mod gate;
 mod lookup;
 mod network;
 mod prepare;

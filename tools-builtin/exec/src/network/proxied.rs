@@ -7,9 +7,8 @@ use tokio::task::{JoinHandle, JoinSet};
 use tools::ToolContext;
 use tools_http::{HttpClient, Proxy};
 
-use crate::gate::Gate;
 use crate::supervise::Launch;
-use crate::walls::{Confinement, PROXY};
+use crate::walls::{Confinement, Gate, PROXY};
 
 /// The most connections of a program at the same time. Others wait.
 const MAX_CONNECTIONS: usize = 64;
@@ -82,8 +81,12 @@ impl Network {
 
     /// Returns notes about refused requests for the model.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let refused = self.proxy.refused(NAMED);
-        refused.into_iter().map(|sentence| format!("a request of the program was refused: {sentence}")).collect()
+        let refused = self.proxy.refused();
+        let named =
+            refused.iter().take(NAMED).map(|sentence| format!("a request of the program was refused: {sentence}"));
+        let more = refused.len().saturating_sub(NAMED);
+        let more = (more > 0).then(|| format!("at least {more} more requests of the program were refused"));
+        named.chain(more).collect()
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Launch {
     ends_with_parent: bool,
     #[cfg(target_os = "linux")]
     #[serde(skip)]
-    gate: Option<crate::gate::Gate>,
+    gate: Option<crate::walls::Gate>,
 }
 
 impl Launch {
@@ -88,7 +88,7 @@ impl Launch {
     /// Sets the gate, through which the program gets its standard input and the caller gets a listener.
     #[cfg(target_os = "linux")]
     #[must_use]
-    pub(crate) fn with_gate(mut self, gate: crate::gate::Gate) -> Self {
+    pub fn with_gate(mut self, gate: crate::walls::Gate) -> Self {
         self.gate = Some(gate);
         self
     }

@@ -8,11 +8,9 @@ use std::process::{Command, exit};
 
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
-use crate::gate;
-
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
-use super::{Confined, Confinement, Network, PROXY, landlock, limits, privilege, seccomp};
+use super::{Confined, Confinement, Network, PROXY, gate, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
 const NOT_STARTED: i32 = 126;

@@ -12,6 +12,8 @@ mod layers;
 #[cfg(target_os = "linux")]
 mod bubblewrap;
 #[cfg(target_os = "linux")]
+mod gate;
+#[cfg(target_os = "linux")]
 mod inside;
 #[cfg(target_os = "linux")]
 mod landlock;
@@ -35,6 +37,8 @@ use serde::{Deserialize, Serialize};
 
 pub use confined::Confined;
 pub use error::WallsError;
+#[cfg(target_os = "linux")]
+pub use gate::Gate;
 pub use layers::{Bubblewrap, Confinement, Layers};
 
 #[cfg(target_os = "linux")]
@@ -86,7 +90,7 @@ pub enum Network {
     /// No network. With bubblewrap, sockets of TCP on loopback and Unix sockets work among the program's own processes.
     #[default]
     None,
-    /// A proxy at [`PROXY`], which the caller serves. This needs bubblewrap, and a gate as standard input.
+    /// A proxy at [`PROXY`], which the caller serves. This needs bubblewrap, and a `Gate` as standard input.
     Proxy,
 }
 

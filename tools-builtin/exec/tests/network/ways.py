@@ -141,6 +141,21 @@ for line in ["GET / HTTP/1.1", "GET * HTTP/1.1", "OPTIONS * HTTP/1.1", "GET / HT
     way(f"header alone with {line}", talk, f"{line}\r\nHost: {OTHER}\r\n\r\n")
 way("header alone with a tunnel", talk, f"CONNECT / HTTP/1.1\r\nHost: {OTHER}\r\n\r\n", hello(OTHER))
 
+
+
+# Redirects of the granted host, which the program follows.
+def follow(status, location):
+    moved = get(f"http://{GRANTED}/to-{status}-{location.encode().hex()}").decode()
+    [location] = [line[10:] for line in moved.splitlines() if line.startswith("location: ")]
+    location = "http:" + location if location.startswith("//") else location
+    return tunnel(location[8:-1], hello(OTHER)) if location.startswith("https") else get(location, OTHER)
+
+
+for status in [301, 302, 303, 307, 308]:
+    way(f"redirect with {status}", follow, status, f"http://{OTHER}/")
+for location in [f"//{OTHER}/", f"http://127.0.0.1:{PORT}/", f"http://[::1]:{PORT}/", f"http://{GRANTED}:{PORT}/", f"http://{GRANTED}@{OTHER}/", f"https://{OTHER}:{PORT}/", f"https://{GRANTED}:{PORT}/"]:
+    way(f"redirect to {location}", follow, 302, location)
+
 # Lines in the host or the path.
 for name, target in [
     ("line in host", f"http://{GRANTED}\r\nHost: {OTHER}\r\n\r\n/"), ("line in path", f"http://{GRANTED}/ HTTP/1.1\r\nHost: {OTHER}\r\nX: "),

@@ -96,6 +96,10 @@ def front(connection):
                     is_other = True
         elif length:
             reader.take(int(length[1]))
+        if moved := re.match(rb"GET (?:http://granted.test)?/to-(\d+)-([0-9a-f]+) ", head):
+            location = bytes.fromhex(moved[2].decode())
+            connection.sendall(b"HTTP/1.1 %s Moved\r\nlocation: %s\r\ncontent-length: 0\r\n\r\n" % (moved[1], location))
+            continue
         connection.sendall(ANSWER % (8, b"REACHED\n") if is_other else ANSWER % (5, b"fine\n"))
 
 

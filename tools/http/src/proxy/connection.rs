@@ -46,6 +46,8 @@ pub(super) async fn serve(proxy: &Proxy, connection: impl AsyncRead + AsyncWrite
         async move { Ok::<_, Infallible>(answered(&proxy, &tasks, request).await) }
     });
     let mut builder = Builder::new();
+    // A program may end its side after its last request.
+    builder.half_close(true);
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(MAX_HEAD).max_headers(MAX_HEADERS);
     // An error means that the program sent no HTTP, or went away.
     let _ = builder.serve_connection(TokioIo::new(connection), service).with_upgrades().await;

@@ -50,27 +50,10 @@ impl Proxy {
         connection::serve(self, connection).await;
     }
 
-    /// Returns the hosts that the clauses of the grant name and that the program may reach, as in the clauses. Hosts that only a rule
-    /// names are left out.
-    pub fn hosts(&self) -> Vec<String> {
-        let clauses = self.cx.grant().layers().flatten();
-        let patterns = clauses.filter(|clause| clause.scheme() == Some("net")).map(|clause| clause.pattern());
-        let mut hosts: Vec<String> = Vec::new();
-        for pattern in patterns {
-            // A wildcard for the port stands for any of them.
-            let example = pattern.trim_end_matches(":**").trim_end_matches(":*");
-            let port = if example == pattern { "" } else { ":1" };
-            let example = format!("{}{port}", example.replace('\\', ""));
-            if self.permits(Access::Read, &example) && !hosts.iter().any(|host| host == pattern) {
-                hosts.push(pattern.to_owned());
-            }
-        }
-        hosts
-    }
-
-    /// Returns sentences about the hosts that the program was refused, at most `count`.
-    pub fn refused(&self, count: usize) -> Vec<String> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).sentences(count)
+    /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
+    /// are not among them.
+    pub fn refused(&self) -> Vec<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
     }
 
     /// Checks the targets of a request.

@@ -2,11 +2,15 @@
 
 use http::StatusCode;
 use tools::protocol::Target;
+use tools::visible_line;
 
 use crate::HttpError;
 
 /// The number of refusals that are remembered.
 const MAX_REMEMBERED: usize = 100;
+
+/// The length of a sentence in characters.
+const MAX_SENTENCE: usize = 300;
 
 /// Why a request was refused.
 #[derive(Clone, Debug)]
@@ -36,6 +40,11 @@ impl Refusal {
 
     /// Returns a sentence for the program and for the model.
     pub(super) fn sentence(&self) -> String {
+        // The program chose some of the words.
+        visible_line(&self.text(), MAX_SENTENCE)
+    }
+
+    fn text(&self) -> String {
         match self {
             Self::Unpermitted(targets) => {
                 let clauses: Vec<_> = targets.iter().map(|target| target.to_clause().to_string()).collect();
@@ -57,7 +66,7 @@ impl Refusal {
 /// The refusals of a proxy, each once.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
-    sentences: Vec<String>,
+    pub(super) sentences: Vec<String>,
 }
 
 impl Refused {
@@ -67,15 +76,5 @@ impl Refused {
         if is_new && self.sentences.len() < MAX_REMEMBERED {
             self.sentences.push(sentence);
         }
-    }
-
-    /// Returns the first sentences, and the number of the others as one more.
-    pub(super) fn sentences(&self, count: usize) -> Vec<String> {
-        let mut sentences: Vec<_> = self.sentences.iter().take(count).cloned().collect();
-        let more = self.sentences.len() - sentences.len();
-        if more > 0 {
-            sentences.push(format!("{more} more requests were refused"));
-        }
-        sentences
     }
 }

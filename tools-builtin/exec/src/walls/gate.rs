@@ -19,15 +19,21 @@ use rustix::net::{
 };
 use tokio::io::Interest;
 
-/// Both ends of the pair.
+/// The way of a listener from the network namespace of a program to this process: a pair of sockets.
+///
+/// One end takes the place of the program's standard input until it starts, see [`Launch::with_gate`](crate::supervise::Launch::with_gate).
 #[derive(Clone, Debug)]
-pub(crate) struct Gate {
+pub struct Gate {
     outside: Arc<UnixStream>,
     inside: Arc<UnixStream>,
 }
 
 impl Gate {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// Creates a gate for one program.
+    ///
+    /// # Errors
+    /// Returns an error if no sockets can be made.
+    pub fn new() -> io::Result<Self> {
         let (outside, inside) = UnixStream::pair()?;
         Ok(Self { outside: Arc::new(outside), inside: Arc::new(inside) })
     }
@@ -39,7 +45,10 @@ impl Gate {
     }
 
     /// Waits for the listener. Waits forever if the program did not start.
-    pub(crate) async fn listener(self) -> io::Result<tokio::net::TcpListener> {
+    ///
+    /// # Errors
+    /// Returns an error if no listener can be received.
+    pub async fn listener(self) -> io::Result<tokio::net::TcpListener> {
         let outside = self.outside.try_clone()?;
         outside.set_nonblocking(true)?;
         let outside = tokio::net::UnixStream::from_std(outside)?;
@@ -52,7 +61,7 @@ impl Gate {
 
 /// Makes the listener in the namespace of this process, sends it through the gate at standard input, and returns the true standard
 /// input.
-pub(crate) fn listen(address: SocketAddr) -> io::Result<OwnedFd> {
+pub(super) fn listen(address: SocketAddr) -> io::Result<OwnedFd> {
     let gate = io::stdin();
     let stdin = receive(gate.as_fd())?;
     send(gate.as_fd(), TcpListener::bind(address)?.as_fd())?;
