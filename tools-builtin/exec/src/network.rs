@@ -17,7 +17,7 @@ pub(crate) use without::Network;
 /// Returns true if a clause of each layer of the grant covers hosts.
 fn is_granted(cx: &ToolContext) -> bool {
     let is_network = |clause: &Clause| clause.scheme().is_none_or(|scheme| scheme == "net");
-    cx.grant().layers().all(|layer| layer.iter().any(is_network))
+    cx.previewed_grant().layers().all(|layer| layer.iter().any(is_network))
 }
 
 /// Returns the hosts that clauses and allowing rules name and the grant covers, as they write them. A person reads them before the
@@ -25,7 +25,8 @@ fn is_granted(cx: &ToolContext) -> bool {
 pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
     let rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
     let allowed = rules.filter(|rule| rule.verdict() == Verdict::Allow).filter_map(|rule| rule.target());
-    let mut hosts: Vec<String> = cx.grant().clauses().chain(allowed).filter_map(|clause| named(cx, clause)).collect();
+    let mut hosts: Vec<String> =
+        cx.previewed_grant().clauses().chain(allowed).filter_map(|clause| named(cx, clause)).collect();
     hosts.sort();
     hosts.dedup();
     hosts
@@ -39,7 +40,7 @@ fn named(cx: &ToolContext, clause: &Clause) -> Option<String> {
     let name = literal(host)?;
     let example = if host == pattern { name.clone() } else { format!("{name}:1") };
     let target = Target::new(Access::Read, "net", example).ok()?;
-    cx.grant().permits(&target).then(|| name + &pattern[host.len()..])
+    cx.previewed_grant().permits(&target).then(|| name + &pattern[host.len()..])
 }
 
 /// Returns the text that a pattern without wildcards matches.

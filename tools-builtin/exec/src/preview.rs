@@ -16,7 +16,10 @@ pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolEr
     let mut text = format!(
         "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
         listed(&granted.readable),
-        listed(&granted.writable),
+        match confinement.keeps_protected_paths() {
+            true => listed(&granted.writable),
+            false => "nothing in the workspace, because bubblewrap is not installed".to_owned(),
+        },
         network(cx, &confinement),
     );
     if granted.is_narrower() {

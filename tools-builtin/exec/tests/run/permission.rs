@@ -5,7 +5,7 @@ use serde_json::json;
 use tools::{Decision, ErrorCode};
 use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
 
-use crate::setup::{host, run, text, trial};
+use crate::setup::{host, may_write, run, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -51,11 +51,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_approval_shows_the_command_and_its_walls", || {
             let workspace = TempWorkspace::new();
             let approver = RecordingApprover::new(Decision::Allow);
-            let host = host(&workspace, &["fs:read:src/**"]).with_approver(approver.clone());
+            let host = host(&workspace, &["fs:read:**", "fs:write:src/**"]).with_approver(approver.clone());
             run(&host, json!({"program": "echo", "args": ["a b"]})).unwrap();
             let [asked] = &approver.requests()[..] else { panic!() };
             let shown = format!("{asked:?}");
             assert!(shown.contains("exec:write:echo 'a b'") || shown.contains("echo 'a b'"), "{shown}");
+            let changed = if may_write() { "removal: src/**" } else { "removal: nothing" };
+            assert!(shown.contains("reads: the workspace") && shown.contains(changed), "{shown}");
         }),
         trial("the_house_rules_hold", || HouseRules::new().with_prefix("exec").assert(tools_exec::register)),
     ]
