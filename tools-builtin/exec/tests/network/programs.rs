@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use serde_json::json;
@@ -10,7 +11,7 @@ use tokio::io::AsyncWriteExt as _;
 use tools::Decision;
 use tools::policy::{Policy, Rule, Verdict};
 use tools_http::HttpOptions;
-use tools_http::testing::{TestAuthority, TestServer};
+use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_testkit::{RecordingApprover, TempWorkspace};
 
 use crate::setup::{host, names, run, runtime, sh, trial};
@@ -144,6 +145,18 @@ for name in ['127.0.0.1', 'localhost']:
             assert!(sh(&host, script).contains("over"));
             runtime().block_on(ended.1.notified());
             assert!(ended.0.load(Ordering::SeqCst));
+        }),
+        trial("nothing_serves_a_program_that_has_ended", &[], || {
+            let workspace = TempWorkspace::new();
+            let resolver = Arc::new(TestResolver::new());
+            let options = HttpOptions::new().with_resolver(resolver.clone());
+            let host = host(&workspace, options, &["net:read:a.test"]);
+            assert!(sh(&host, "echo over").contains("over"));
+            drop(host);
+            // The proxy holds the client, and its task ends soon.
+            let is_held = || Arc::strong_count(&resolver) > 1;
+            (0..2000).take_while(|_| is_held()).for_each(|_| std::thread::sleep(Duration::from_millis(5)));
+            assert!(!is_held());
         }),
         trial("an_approval_shows_the_hosts", &[], || {
             let workspace = TempWorkspace::new();
