@@ -109,3 +109,33 @@ async fn accept(listener: &TcpListener, proxy: &Proxy) -> io::Result<()> {
         connections.spawn(async move { proxy.serve(connection).await });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tools::Grant;
+
+    use super::*;
+
+    fn start(clauses: &[&str], client: Option<HttpClient>, confinement: &Confinement) -> Result<bool, String> {
+        let mut cx = ToolContext::new().with_grant(Grant::parse(clauses).unwrap());
+        if let Some(client) = client {
+            cx = cx.with_service(client);
+        }
+        Network::start(&cx, confinement).map(|network| network.is_some())
+    }
+
+    #[tokio::test]
+    async fn hosts_that_programs_cannot_reach_are_told() {
+        let bubblewrap = Confinement::Bubblewrap("/usr/bin/bwrap".into());
+        let hosts = ["fs:read:**", "net:read:example.org"];
+        assert_eq!(start(&hosts, Some(HttpClient::new()), &bubblewrap), Ok(true));
+        assert!(start(&hosts, None, &bubblewrap).unwrap_err().contains("HTTP client"));
+        assert!(
+            start(&hosts, Some(HttpClient::new()), &Confinement::LandlockAlone).unwrap_err().contains("bubblewrap")
+        );
+        // These name no host.
+        for clauses in [&["fs:read:**"][..], &["*:*:**"], &["net:read:**"]] {
+            assert_eq!(start(clauses, Some(HttpClient::new()), &Confinement::LandlockAlone), Ok(false), "{clauses:?}");
+        }
+    }
+}
