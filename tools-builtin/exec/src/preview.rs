@@ -16,15 +16,21 @@ pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolEr
     let mut text = format!(
         "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
         listed(&granted.readable),
-        match confinement.keeps_protected_paths() {
-            true => listed(&granted.writable),
-            false => "nothing in the workspace, because bubblewrap is not installed".to_owned(),
-        },
-        network(cx, &confinement),
+        listed(&granted.writable),
+        network(cx, confinement.as_ref()),
     );
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
     }
+    for folders in sandbox.toolchains() {
+        let paths = folders.read.iter().chain([&folders.cache]).map(|path| path.display().to_string());
+        text += &format!("for {}: {}\n", folders.toolchain, paths.collect::<Vec<_>>().join(", "));
+    }
+    let Some(confinement) = confinement else {
+        return Ok(Preview::summary(
+            text + "note: this machine cannot confine programs, so it can read and change everything\n",
+        ));
+    };
     for caveat in confinement.caveats() {
         text += &format!("note: {caveat}\n");
     }
@@ -32,10 +38,11 @@ pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolEr
 }
 
 /// Names the hosts that the program reaches.
-fn network(cx: &ToolContext, confinement: &Confinement) -> String {
+fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
     let hosts = network::hosts(cx);
     match (hosts.is_empty(), confinement) {
-        (false, Confinement::Bubblewrap(_)) => format!("{}, through a proxy", hosts.join(", ")),
+        (_, None) => "any host".to_owned(),
+        (false, Some(Confinement::Bubblewrap(_))) => format!("{}, through a proxy", hosts.join(", ")),
         _ => "none".to_owned(),
     }
 }

@@ -27,14 +27,13 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Serves a program that starts later. Must be called in a Tokio runtime. Returns `None` if the grant has no hosts.
+    /// Serves a program that starts later. Must be called in a Tokio runtime. Returns `None` if the grant has no hosts, or the program no
+    /// walls.
     ///
     /// # Errors
     /// Returns a sentence for the model if the grant has hosts, and programs cannot reach them.
-    pub(crate) fn start(cx: &ToolContext, confinement: &Confinement) -> Result<Option<Self>, String> {
-        if !super::is_granted(cx) {
-            return Ok(None);
-        }
+    pub(crate) fn start(cx: &ToolContext, confinement: Option<&Confinement>) -> Result<Option<Self>, String> {
+        let Some(confinement) = confinement.filter(|_| super::is_granted(cx)) else { return Ok(None) };
         let client = match (cx.service::<HttpClient>(), confinement) {
             (Some(client), Confinement::Bubblewrap(_)) => Ok(client),
             (None, _) => Err("the host has no HTTP client"),
@@ -121,7 +120,7 @@ mod tests {
         if let Some(client) = client {
             cx = cx.with_service(client);
         }
-        Network::start(&cx, confinement).map(|network| network.is_some())
+        Network::start(&cx, Some(confinement)).map(|network| network.is_some())
     }
 
     #[tokio::test]

@@ -9,8 +9,8 @@ use crate::walls::Confinement;
 pub(crate) enum Network {}
 
 impl Network {
-    pub(crate) fn start(cx: &ToolContext, _: &Confinement) -> Result<Option<Self>, String> {
-        let is_missed = super::is_granted(cx) && !super::hosts(cx).is_empty();
+    pub(crate) fn start(cx: &ToolContext, confinement: Option<&Confinement>) -> Result<Option<Self>, String> {
+        let is_missed = confinement.is_some() && super::is_granted(cx) && !super::hosts(cx).is_empty();
         if is_missed {
             Err("the program had no network, because this build has none for programs".to_owned())
         } else {

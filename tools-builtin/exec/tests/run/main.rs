@@ -12,11 +12,22 @@ mod permission;
 mod programs;
 #[cfg(target_os = "linux")]
 mod setup;
+#[cfg(target_os = "linux")]
+mod toolchains;
+#[cfg(target_os = "linux")]
+mod weaker;
 
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
-    let trials = [programs::trials(), confinement::trials(), permission::trials(), hostile::trials()];
+    let trials = [
+        programs::trials(),
+        confinement::trials(),
+        permission::trials(),
+        hostile::trials(),
+        toolchains::trials(),
+        weaker::trials(),
+    ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
 
