@@ -1,6 +1,6 @@
 //! The proxy of one program, behind the address filter of `toolcrib-http`.
 
-use std::io;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
@@ -12,6 +12,9 @@ use crate::walls::{Confinement, Gate, PROXY};
 
 /// The most connections of a program at the same time. Others wait.
 const MAX_CONNECTIONS: usize = 64;
+
+/// The pause after a connection that was not accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The most refused requests that a result names.
 const NAMED: usize = 10;
@@ -56,7 +59,7 @@ impl Network {
         let task = tokio::spawn(async move {
             // An error means that the program did not start, which its end tells.
             if let Ok(listener) = way.listener().await {
-                let _ = accept(&listener, &serving).await;
+                accept(&listener, &serving).await;
             }
         });
         Self { proxy, gate, task }
@@ -95,7 +98,7 @@ impl Drop for Network {
     }
 }
 
-async fn accept(listener: &TcpListener, proxy: &Proxy) -> io::Result<()> {
+async fn accept(listener: &TcpListener, proxy: &Proxy) {
     // Dropping the set ends the connections.
     let mut connections = JoinSet::new();
     loop {
@@ -103,7 +106,11 @@ async fn accept(listener: &TcpListener, proxy: &Proxy) -> io::Result<()> {
         if connections.len() >= MAX_CONNECTIONS {
             connections.join_next().await;
         }
-        let (connection, _) = listener.accept().await?;
+        let Ok((connection, _)) = listener.accept().await else {
+            // The connection is broken, or this process has too many files open.
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
         let proxy = proxy.clone();
         connections.spawn(async move { proxy.serve(connection).await });
     }
