@@ -9,12 +9,13 @@ use crate::Sandbox;
 /// The variables of the host that a program gets. The others may hold secrets.
 const PASSED: [&str; 6] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"];
 
-/// Returns all variables of a program. `search` are the folders in which programs are looked up, and `more` the variables that the call
-/// sets, each as `NAME=VALUE`, also in place of others.
+/// Returns all variables of a program. `search` are the folders in which programs are looked up, `network` the variables that lead it to
+/// the network, and `more` those that the call sets, each as `NAME=VALUE`, also in place of others.
 pub(crate) fn environment(
     sandbox: &Sandbox,
     search: &[PathBuf],
     home: &Path,
+    network: Vec<(String, String)>,
     more: &[String],
 ) -> Vec<(String, String)> {
     let text = |name: &str, value: OsString| Some((name.to_owned(), value.into_string().ok()?));
@@ -27,6 +28,7 @@ pub(crate) fn environment(
     let mut all: BTreeMap<String, String> = passed.chain(path).collect();
     all.extend(own.map(|(name, value)| (name.to_owned(), value)));
     all.extend(of_toolchains);
+    all.extend(network);
     all.extend(of_call.map(|(name, value)| (name.to_owned(), value.to_owned())));
     all.into_iter().collect()
 }

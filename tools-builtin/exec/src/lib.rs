@@ -5,6 +5,7 @@ mod enter;
 mod entered;
 mod environment;
 mod lookup;
+mod network;
 mod prepare;
 mod preview;
 mod programs;

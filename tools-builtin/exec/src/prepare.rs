@@ -10,12 +10,13 @@ use tools_fs::Workspace;
 
 use crate::environment::environment;
 use crate::lookup;
+use crate::network::Network;
 use crate::protected::{Protected, shown};
 use crate::report::NARROWER;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
 use crate::unprotected;
-use crate::walls::{Confined, Confinement, HOST_NAME, WallsError};
+use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 
 /// The most changed files that a result names.
 const NAMED: usize = 10;
@@ -40,13 +41,15 @@ pub(crate) struct Prepared {
     may_write: bool,
     /// Notes about the walls.
     pub(crate) notes: Vec<String>,
+    /// `None` if the program has none.
+    network: Option<Network>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
 }
 
 impl Prepared {
-    /// Makes the walls of a program. Asks the person at the host whether it may write the workspace, if the walls cannot keep the
-    /// protected paths in it.
+    /// Makes the walls of a program, and serves its network. Asks the person at the host whether it may write the workspace, if the
+    /// walls cannot keep the protected paths in it.
     ///
     /// # Errors
     /// Returns an error if this machine cannot confine programs, if there is no such program, or if the grant leaves out its working
@@ -80,7 +83,7 @@ impl Prepared {
         blocking(move || Self::new(&cx, &sandbox, &workspace, request, may_write, terminal)).await
     }
 
-    /// Makes the walls of a program. Blocks.
+    /// Makes the walls of a program. Blocks. Must be called in a Tokio runtime.
     fn new(
         cx: &ToolContext,
         sandbox: &Sandbox,
@@ -114,6 +117,13 @@ impl Prepared {
             let cache = folders.cache().map_err(|error| failed(&error))?;
             walls.write.push(cache);
         }
+        let network = Network::start(cx, confinement.as_ref()).unwrap_or_else(|reason| {
+            notes.push(reason);
+            None
+        });
+        if network.is_some() {
+            walls.network = walls::Network::Proxy;
+        }
         let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
         let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
         if !walls.read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
@@ -126,10 +136,11 @@ impl Prepared {
             _ => scratch.path(),
         };
         let search = lookup::folders(sandbox);
+        let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
             program: lookup::program(&request.program, root, &search)?,
             args: request.args,
-            env: environment(sandbox, &search, home, &request.env),
+            env: environment(sandbox, &search, home, variables, &request.env),
             cwd,
             walls,
             layers: sandbox.layers().clone(),
@@ -141,26 +152,33 @@ impl Prepared {
             Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
             None => unconfined(&confined),
         };
+        let launch = match &network {
+            Some(network) => network.attach(launch),
+            None => launch,
+        };
         let launch = if terminal { launch.with_terminal() } else { launch };
-        Ok(Self { launch, root: root.to_owned(), granted, protected, may_write, notes, _scratch: scratch })
+        let root = root.to_owned();
+        Ok(Self { launch, root, granted, protected, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.notes.extend(self.changes(cx));
+        self.notes.extend(self.end_notes(cx));
         self.notes
     }
 
-    /// Returns a note that names the protected files that have changed since. Blocks.
-    pub(crate) fn changes(&self, cx: &ToolContext) -> Option<String> {
-        if !self.may_write {
-            return None;
+    /// Returns the notes that are known when the program has ended: the requests that its network refused, and the protected files that
+    /// have changed. Blocks.
+    pub(crate) fn end_notes(&self, cx: &ToolContext) -> Vec<String> {
+        let mut notes: Vec<String> = self.network.iter().flat_map(Network::notes).collect();
+        if self.may_write {
+            match Protected::find(cx, &self.root, &self.granted.writable) {
+                Ok(now) => notes.extend(changes(&now, &self.protected, &self.root)),
+                // The program has run, so its result matters more.
+                Err(error) => notes.push(format!("changes of files that run programs are unknown: {error}")),
+            }
         }
-        match Protected::find(cx, &self.root, &self.granted.writable) {
-            Ok(now) => changes(&now, &self.protected, &self.root),
-            // The program has run, so its result matters more.
-            Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
-        }
+        notes
     }
 }
 

@@ -3,8 +3,10 @@
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 
 use crate::Sandbox;
+use crate::network;
 use crate::report::NARROWER;
 use crate::sandbox::Granted;
+use crate::walls::Confinement;
 
 /// Describes a command and its walls for the person who is asked about it.
 pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolError> {
@@ -17,9 +19,10 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
     let confinement = sandbox.confinement()?;
     let granted = Granted::from_context(cx);
     let mut text = format!(
-        "reads: {}\nchanges, also by rename and removal: {}\nnetwork: none\n",
+        "reads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
         listed(&granted.readable),
         listed(&granted.writable),
+        network(cx, confinement.as_ref()),
     );
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
@@ -35,6 +38,16 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
         text += &format!("note: {caveat}\n");
     }
     Ok(text)
+}
+
+/// Names the hosts that the program reaches.
+fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
+    let hosts = network::hosts(cx);
+    match (hosts.is_empty(), confinement) {
+        (_, None) => "any host".to_owned(),
+        (false, Some(Confinement::Bubblewrap(_))) => format!("{}, through a proxy", hosts.join(", ")),
+        _ => "none".to_owned(),
+    }
 }
 
 fn listed(trees: &Trees) -> String {

@@ -18,7 +18,8 @@ const KEPT: usize = 4 * 1024 * 1024;
 const DEFAULT_SECONDS: u32 = 120;
 
 /// Runs a program without a shell: `args` are passed as they are, so that no `*`, `$`, `|` or quotation mark has a meaning. The program
-/// sees only the files that this session may read, writes only those that it may write, and has no network. A non-zero exit code is an
+/// sees only the files that this session may read, writes only those that it may write, and reaches only the
+/// hosts that the grant names, by HTTP and HTTPS through a proxy that its variables name. A non-zero exit code is an
 /// answer, not an error. Processes that the program leaves behind are ended.
 #[tool(
     name = "exec.run",

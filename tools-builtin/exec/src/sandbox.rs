@@ -126,8 +126,9 @@ pub(crate) struct Granted {
 
 impl Granted {
     pub(crate) fn from_context(cx: &ToolContext) -> Self {
-        let readable = Trees::from_grant(cx.grant(), Access::Read);
-        let writable = Trees::from_grant(cx.grant(), Access::Write).intersect(&readable);
+        let grant = cx.previewed_grant();
+        let readable = Trees::from_grant(grant, Access::Read);
+        let writable = Trees::from_grant(grant, Access::Write).intersect(&readable);
         Self { readable, writable }
     }
 

@@ -12,7 +12,7 @@ use crate::cache::{Cache, CacheRequest, Found};
 use crate::exchange::Exchange;
 use crate::hop::Hop;
 use crate::slots::Slots;
-use crate::{HttpError, HttpOptions, Request, Response, headers, redirect};
+use crate::{HttpError, HttpOptions, Proxy, Request, Response, headers, redirect};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
@@ -62,6 +62,12 @@ impl HttpClient {
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] if an option is invalid.
     pub fn new_sibling(&self, options: HttpOptions) -> Result<Self, HttpError> {
         Self::with_slots(options, self.exchange.slots.clone())
+    }
+
+    /// Creates a proxy for a program that the call of this context runs. It has the client's resolver, private hosts and limit of time for
+    /// a connection, and none of its secrets.
+    pub fn proxy(&self, cx: &ToolContext) -> Proxy {
+        Proxy::new(self.exchange.clone(), cx)
     }
 
     /// Sends a request, follows redirects and reads the response. The context's cancellation and deadline end it.

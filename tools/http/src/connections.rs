@@ -79,6 +79,16 @@ impl Connections {
         })
     }
 
+    /// Returns the resolver of host names.
+    pub(crate) fn resolver(&self) -> &dyn Resolver {
+        &*self.resolver
+    }
+
+    /// Returns true if public hosts are only reached through a proxy.
+    pub(crate) fn has_proxy(&self) -> bool {
+        self.proxy.is_some()
+    }
+
     fn build(&self, names: Names, proxy: Option<Proxy>) -> Result<Client, HttpError> {
         let mut builder = Client::builder()
             .user_agent(self.user_agent.clone())

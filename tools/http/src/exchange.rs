@@ -19,7 +19,7 @@ use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    connections: Connections,
+    pub(crate) connections: Connections,
     pub(crate) filter: AddressFilter,
     pub(crate) limits: HttpLimits,
     mask: Arc<Mask>,

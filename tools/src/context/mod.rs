@@ -73,6 +73,8 @@ pub struct ToolContext {
 #[derive(Clone, Default)]
 struct Facts {
     grant: Arc<Grant>,
+    /// The grant of the call that a preview describes.
+    previewed: Option<Arc<Grant>>,
     domains: domain::Domains,
     /// The ticket of the next call in its order.
     ticket: Option<Arc<Mutex<Option<order::Ticket>>>>,

@@ -133,7 +133,7 @@ impl Rule {
     }
 
     /// Returns the targets of the rule, or `None` if it applies to all.
-    pub(super) fn target(&self) -> Option<&Clause> {
+    pub fn target(&self) -> Option<&Clause> {
         self.target.as_ref()
     }
 

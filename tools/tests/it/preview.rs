@@ -160,6 +160,7 @@ async fn a_preview_reads_what_is_granted_and_changes_nothing() {
     let tries = |cx: ToolContext| -> PreviewFuture<'static> {
         Box::pin(async move {
             cx.require(Access::Read, "fs", "src/a")?;
+            assert_eq!(cx.previewed_grant(), &tools::Grant::parse(["fs:*:src/**"]).unwrap(), "shown, but not usable");
             let refused = [
                 cx.require(Access::Read, "fs", "other").unwrap_err(),
                 cx.require(Access::Write, "fs", "src/a").unwrap_err(),

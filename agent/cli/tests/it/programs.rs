@@ -80,3 +80,29 @@ fn a_call_without_a_session_says_that_its_program_ends() {
     let ended = crib.run(&[&["call", "exec.start", "program=cat"], &grants[..]].concat()).expect(0);
     assert!(ended.stdout.contains("[p1: runs for ") && ended.stdout.contains("it ends now"), "{ended:#?}");
 }
+
+#[cfg(feature = "web")]
+#[test]
+fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
+    let crib = Crib::new();
+    let is_possible = crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.");
+    if !is_possible || !std::path::Path::new("/usr/bin/curl").exists() {
+        return;
+    }
+    let server = crate::web::PageServer::new(|_| tools_http::testing::TestServer::ok("text/plain", "42 hammers"));
+    let args = serde_json::json!(["-sS", "--noproxy", "", format!("http://{}/", server.host)]);
+    let prompt = format!("exec.run program=curl args='{args}'");
+    let allow = ["--allow", "exec:write:curl **", "--grant", "fs:read:**"];
+    let private = ["--private-host", &*server.host];
+    let (clause, named) = (server.clause(), "42 hammers");
+    let grant = ["--grant", &*clause];
+    for (flags, shown) in [
+        ([&allow[..], &private, &grant].concat(), named),
+        ([&allow[..], &grant].concat(), "not public"),
+        ([&allow[..], &private].concat(), "Failed to connect"),
+    ] {
+        let ended = run(&crib, &prompt, &flags);
+        assert!(ended.stdout.contains(shown), "{shown} {ended:#?}");
+        assert_eq!(ended.stdout.contains(named), shown == named);
+    }
+}

@@ -17,6 +17,9 @@ pub struct Launch {
     cwd: Option<PathBuf>,
     ends_with_parent: bool,
     has_terminal: bool,
+    #[cfg(target_os = "linux")]
+    #[serde(skip)]
+    gate: Option<crate::walls::Gate>,
 }
 
 impl Launch {
@@ -31,6 +34,8 @@ impl Launch {
             cwd: None,
             ends_with_parent: false,
             has_terminal: false,
+            #[cfg(target_os = "linux")]
+            gate: None,
         }
     }
 
@@ -88,6 +93,23 @@ impl Launch {
     pub fn with_terminal(mut self) -> Self {
         self.has_terminal = true;
         self
+    }
+
+    /// Sets the gate, through which the program gets its standard input and the caller gets a listener.
+    #[cfg(target_os = "linux")]
+    #[must_use]
+    pub fn with_gate(mut self, gate: crate::walls::Gate) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// Returns the descriptor that the process gets as standard input.
+    #[cfg(target_os = "linux")]
+    pub(super) fn through_gate(&self, stdin: std::os::fd::OwnedFd) -> std::io::Result<std::os::fd::OwnedFd> {
+        match &self.gate {
+            Some(gate) => gate.pass(stdin),
+            None => Ok(stdin),
+        }
     }
 
     /// Returns the program.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::paths::{Grants, lies_in};
-use super::{Network, Walls, system};
+use super::{Walls, system};
 
 /// The place of the host's binary. `/dev` is always a folder of bubblewrap's own, so a file can be put there.
 pub(super) const HOST: &str = "/dev/toolcrib-walls";
@@ -22,8 +22,7 @@ enum Step {
 /// Returns the arguments of `bwrap` up to the program. `host` is the binary that runs inside.
 pub(super) fn arguments(walls: &Walls, terminal: bool, host: &Path) -> Vec<OsString> {
     let mut arguments = Arguments(Vec::new());
-    // No option shares the network: bubblewrap's own is empty.
-    let Network::None = walls.network;
+    // No option shares the network: bubblewrap's own has nothing but loopback, also with a proxy.
     arguments.add(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]);
     if !terminal {
         arguments.add(["--new-session"]);

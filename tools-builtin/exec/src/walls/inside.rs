@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fs;
-use std::io::stdin;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, exit};
 
@@ -11,7 +10,7 @@ use rustix::process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, 
 
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
-use super::{Confined, Confinement, landlock, limits, privilege, seccomp};
+use super::{Confined, Confinement, Network, PROXY, gate, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
 const NOT_STARTED: i32 = 126;
@@ -28,15 +27,26 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     identities.iter().try_for_each(Identity::verify)?;
     let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
+    close_inherited_files()?;
+    if !alone {
+        empty_network()?;
+    }
+    let stdin = match confined.walls.network {
+        Network::None => None,
+        Network::Proxy if alone => return Err("a proxy needs bubblewrap".into()),
+        Network::Proxy => Some(gate::listen(PROXY)?),
+    };
     if confined.terminal {
         // The filter of system calls comes later: it keeps programs from typing into their terminal.
         setsid()?;
-        ioctl_tiocsctty(stdin())?;
+        match &stdin {
+            Some(stdin) => ioctl_tiocsctty(stdin)?,
+            None => ioctl_tiocsctty(std::io::stdin())?,
+        }
     } else if alone {
         // Fails in the leader of a process group, which has no terminal of its own either.
         let _ = setsid();
     }
-    close_inherited_files()?;
     limits::set(&confined.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -48,9 +58,10 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     } else if confined.layers.landlock.is_some() {
         landlock::restrict_in_bubblewrap(&confined.walls)?;
     }
-    seccomp::restrict(confined.walls.network, alone)?;
+    seccomp::restrict(alone)?;
     let mut program = Command::new(&confined.program);
     program.args(&confined.args).env_clear().envs(confined.env).current_dir(&confined.cwd);
+    stdin.map(|stdin| program.stdin(stdin));
     Err(format!("{}: {}", confined.program.display(), program.exec()).into())
 }
 
@@ -58,6 +69,14 @@ fn received() -> Result<Parcel<Confined>, Box<dyn Error>> {
     let pieces = (0..).map_while(|number| std::env::var(format!("{VARIABLE}{number}")).ok());
     let text: String = pieces.collect();
     serde_json::from_str(&text).map_err(|error| format!("{HOST_NAME} was started by hand ({error})").into())
+}
+
+/// Checks that this process is in a network of its own, because sockets of TCP are not filtered there.
+fn empty_network() -> Result<(), Box<dyn Error>> {
+    let devices = fs::read_to_string("/proc/self/net/dev")?;
+    // Two lines of titles come first.
+    let other = devices.lines().skip(2).find(|line| !line.trim_start().starts_with("lo:"));
+    other.map_or(Ok(()), |line| Err(format!("the sandbox has a network: {line}").into()))
 }
 
 /// Closes all files but the standard streams: whoever started the host may have left some open.

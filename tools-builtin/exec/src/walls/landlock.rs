@@ -20,7 +20,7 @@ const NEWEST: ABI = ABI::V10;
 /// The ABI whose rights all have to hold without bubblewrap.
 const REQUIRED: ABI = ABI::V6;
 
-/// Restricts this thread as one layer of several: bubblewrap has left out everything that is not granted.
+/// Restricts this thread as one layer of several: bubblewrap has left out everything that is not granted, and all networks.
 pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>> {
     let mut rules = Rules::new(Ruleset::default())?;
     let grants = Grants::new(walls);
@@ -41,7 +41,9 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(REQUIRED))?
         .handle_access(AccessNet::from_all(REQUIRED))?
-        .scope(Scope::from_all(REQUIRED))?;
+        .scope(Scope::from_all(REQUIRED))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessNet::from_all(NEWEST))?;
     let mut rules = Rules::new(ruleset)?;
     let grants = Grants::new(walls);
     let hidden: Vec<_> = walls.hidden.iter().cloned().chain(["/proc", "/dev"].map(PathBuf::from)).collect();
@@ -93,7 +95,6 @@ impl Rules {
         let ruleset = ruleset
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(NEWEST))?
-            .handle_access(AccessNet::from_all(NEWEST))?
             .scope(Scope::from_all(NEWEST))?;
         ruleset.create().map(Self)
     }

@@ -12,6 +12,8 @@ mod layers;
 #[cfg(target_os = "linux")]
 mod bubblewrap;
 #[cfg(target_os = "linux")]
+mod gate;
+#[cfg(target_os = "linux")]
 mod inside;
 #[cfg(target_os = "linux")]
 mod landlock;
@@ -28,12 +30,15 @@ mod seccomp;
 #[cfg(target_os = "linux")]
 mod system;
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 pub use confined::Confined;
 pub use error::WallsError;
+#[cfg(target_os = "linux")]
+pub use gate::Gate;
 pub use layers::{Bubblewrap, Confinement, Layers};
 
 #[cfg(target_os = "linux")]
@@ -75,13 +80,18 @@ pub struct Walls {
     pub limits: Limits,
 }
 
+/// The address of the proxy in the network namespace of a program. Others cannot see it.
+pub const PROXY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 3128);
+
 /// The network that a program reaches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Network {
-    /// No network, not even loopback. With bubblewrap, Unix sockets work among the program's own processes.
+    /// No network. With bubblewrap, sockets of TCP on loopback and Unix sockets work among the program's own processes.
     #[default]
     None,
+    /// A proxy at [`PROXY`], which the caller serves. This needs bubblewrap, and a `Gate` as standard input.
+    Proxy,
 }
 
 /// Resource limits. `None` leaves a limit as it is. Core dumps are always off.

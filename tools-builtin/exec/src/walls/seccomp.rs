@@ -8,8 +8,6 @@ use std::env::consts::ARCH;
 
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule, sock_filter};
 
-use super::Network;
-
 /// The newest system call that the lists know, `file_setattr`. Later ones fail as on an older kernel.
 const NEWEST_CALL: u32 = 469;
 /// Set in the numbers of the x32 calls of x86-64, which would pass a filter by number.
@@ -21,13 +19,12 @@ const NUMBER: u32 = 0;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Filters the system calls of this thread and its descendants. `alone` adds what bubblewrap would do.
-pub(super) fn restrict(network: Network, alone: bool) -> Result<(), seccompiler::Error> {
-    let Network::None = network;
+pub(super) fn restrict(alone: bool) -> Result<(), seccompiler::Error> {
     // The strictest of all filters decides.
     install(calls::missing(), libc::ENOSYS)?;
     install(calls::refused(), libc::EPERM)?;
     install(conditions::refused()?, libc::EPERM)?;
-    install(conditions::refused_without_network(alone)?, libc::EPERM)?;
+    install(conditions::refused_sockets(alone)?, libc::EPERM)?;
     if alone {
         install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
         install(calls::refused_alone(), libc::EPERM)?;

@@ -51,11 +51,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_approval_shows_the_command_and_its_walls", || {
             let workspace = TempWorkspace::new();
             let approver = RecordingApprover::new(Decision::Allow);
-            let host = host(&workspace, &["fs:read:src/**"]).with_approver(approver.clone());
+            let host = host(&workspace, &["fs:read:**", "fs:write:src/**"]).with_approver(approver.clone());
             run(&host, json!({"program": "echo", "args": ["a b"]})).unwrap();
             let [asked] = &approver.requests()[..] else { panic!() };
             let shown = format!("{asked:?}");
             assert!(shown.contains("exec:write:echo 'a b'") || shown.contains("echo 'a b'"), "{shown}");
+            assert!(shown.contains("reads: the workspace") && shown.contains("removal: src/**"), "{shown}");
         }),
         trial("the_house_rules_hold", || HouseRules::new().with_prefix("exec").assert(tools_exec::register)),
     ]

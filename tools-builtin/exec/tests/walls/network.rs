@@ -13,7 +13,8 @@ pub(crate) fn probes() -> Vec<Probe> {
 udp.sendto(b'x', ('127.0.0.1', int(os.environ['UDP'])))
 print(udp.recv(100))",
         ),
-        reaches("listen", "socket.create_server(('127.0.0.1', 0)); reached()"),
+        reaches("listen", "socket.create_server(('127.0.0.1', 0)); reached()").with_landlock_alone(),
+        reaches("multipath_socket", "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); reached()").if_possible(),
         reaches("raw_socket", "socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP); reached()")
             .of_root(),
         reaches("packet_socket", "socket.socket(socket.AF_PACKET, socket.SOCK_RAW); reached()").of_root().if_possible(),

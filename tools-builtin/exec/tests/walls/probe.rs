@@ -34,6 +34,7 @@ pub(crate) struct Probe {
     optional: bool,
     inherits: bool,
     beside_process: bool,
+    landlock_only: bool,
     gap: fn(&Case) -> bool,
 }
 
@@ -46,6 +47,7 @@ pub(crate) fn leaks(name: &'static str, script: &'static str) -> Probe {
         optional: false,
         inherits: false,
         beside_process: false,
+        landlock_only: false,
         gap: |_| false,
     }
 }
@@ -79,13 +81,18 @@ impl Probe {
         Self { beside_process: true, ..self }
     }
 
+    /// Succeeds in the namespaces of bubblewrap, where it reaches nothing outside.
+    pub(crate) fn with_landlock_alone(self) -> Self {
+        Self { landlock_only: true, ..self }
+    }
+
     /// Is known to get past the walls in some cases, which `Confinement::caveats` tells the user.
     pub(crate) fn with_gap(self, gap: fn(&Case) -> bool) -> Self {
         Self { gap, ..self }
     }
 
     pub(crate) fn suits(&self, case: &Case) -> bool {
-        case.is_root() || !self.root_only
+        (case.is_root() || !self.root_only) && (case.alone || !self.landlock_only)
     }
 
     pub(crate) fn trial(self, case: Case) -> Trial {

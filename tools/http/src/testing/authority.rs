@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 
@@ -19,6 +19,8 @@ impl TestAuthority {
     /// Panics if no key can be made.
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
+        // Without a name of its own, the certificates that it signs look self-signed to OpenSSL.
+        params.distinguished_name.push(DnType::CommonName, "Toolcrib test authority");
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().expect("a key can be made");
         Self { issuer: CertifiedIssuer::self_signed(params, key).expect("an authority can sign its own certificate") }

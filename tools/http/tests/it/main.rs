@@ -7,6 +7,7 @@ mod canary;
 mod cancellation;
 mod failures;
 mod limits;
+mod programs;
 mod proxy;
 
 mod reach;

@@ -70,13 +70,23 @@ fn set_user_id(rules: &mut Rules) -> Result<(), BackendError> {
     Ok(())
 }
 
-/// Leaves Unix sockets. Without bubblewrap only connected pairs, because others reach any socket of the machine by its path.
-pub(super) fn refused_without_network(alone: bool) -> Built {
+/// Leaves Unix sockets, and TCP in the empty network of bubblewrap. Without bubblewrap only connected pairs of Unix sockets, because
+/// others reach any socket of the machine by its path.
+pub(super) fn refused_sockets(alone: bool) -> Built {
     let unix = libc::AF_UNIX.unsigned_abs().into();
     let mut rules = Rules::new();
     add(&mut rules, libc::SYS_socketpair, &[(0, Ne, unix)])?;
     if !alone {
-        add(&mut rules, libc::SYS_socket, &[(0, Ne, unix)])?;
+        let inet = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));
+        add(&mut rules, libc::SYS_socket, &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])])?;
+        for family in inet {
+            for kind in (0..16).filter(|kind| *kind != u64::from(libc::SOCK_STREAM.unsigned_abs())) {
+                add(&mut rules, libc::SYS_socket, &[(0, Eq, family), (1, MaskedEq(0xf), kind)])?;
+            }
+            // Other protocols of this type, such as SCTP.
+            let tcp = libc::IPPROTO_TCP.unsigned_abs().into();
+            add(&mut rules, libc::SYS_socket, &[(0, Eq, family), (2, Ne, 0), (2, Ne, tcp)])?;
+        }
         return Ok(rules);
     }
     rules.insert(libc::SYS_socket, Vec::new());

@@ -1,0 +1,57 @@
+//! The network of a program: a proxy to the hosts that the grant names.
+
+#[cfg(all(feature = "network", target_os = "linux"))]
+mod proxied;
+#[cfg(not(all(feature = "network", target_os = "linux")))]
+mod without;
+
+use tools::ToolContext;
+use tools::policy::Verdict;
+use tools::protocol::{Access, Clause, Target};
+
+#[cfg(all(feature = "network", target_os = "linux"))]
+pub(crate) use proxied::Network;
+#[cfg(not(all(feature = "network", target_os = "linux")))]
+pub(crate) use without::Network;
+
+/// Returns true if a clause of each layer of the grant covers hosts.
+fn is_granted(cx: &ToolContext) -> bool {
+    let is_network = |clause: &Clause| clause.scheme().is_none_or(|scheme| scheme == "net");
+    cx.previewed_grant().layers().all(|layer| layer.iter().any(is_network))
+}
+
+/// Returns the hosts that clauses and allowing rules name and the grant covers, as they write them. A person reads them before the
+/// program starts. A rule that denies a host, or a layer of the grant that does not name it, can leave fewer.
+pub(crate) fn hosts(cx: &ToolContext) -> Vec<String> {
+    let rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
+    let allowed = rules.filter(|rule| rule.verdict() == Verdict::Allow).filter_map(|rule| rule.target());
+    let mut hosts: Vec<String> =
+        cx.previewed_grant().clauses().chain(allowed).filter_map(|clause| named(cx, clause)).collect();
+    hosts.sort();
+    hosts.dedup();
+    hosts
+}
+
+/// Returns the host that the clause names.
+fn named(cx: &ToolContext, clause: &Clause) -> Option<String> {
+    let is_read = clause.scheme() == Some("net") && clause.access().is_none_or(|access| access == Access::Read);
+    let pattern = Some(clause.pattern()).filter(|_| is_read)?;
+    let host = pattern.strip_suffix(":**").or(pattern.strip_suffix(":*")).unwrap_or(pattern);
+    let name = literal(host)?;
+    let example = if host == pattern { name.clone() } else { format!("{name}:1") };
+    let target = Target::new(Access::Read, "net", example).ok()?;
+    cx.previewed_grant().permits(&target).then(|| name + &pattern[host.len()..])
+}
+
+/// Returns the text that a pattern without wildcards matches.
+fn literal(pattern: &str) -> Option<String> {
+    let (mut text, mut characters) = (String::new(), pattern.chars());
+    while let Some(c) = characters.next() {
+        match c {
+            '*' | '?' | '[' | '{' => return None,
+            '\\' => text.extend(characters.next()),
+            c => text.push(c),
+        }
+    }
+    Some(text)
+}

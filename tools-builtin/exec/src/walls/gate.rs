@@ -1,0 +1,92 @@
+//! [`Gate`]: brings a listener out of the network namespace of a program.
+//!
+//! A socket stays in the namespace in which it was made, whichever process has it. So the process that becomes the program makes the
+//! listener in the program's namespace and sends it to this process, which accepts the program's connections without being there.
+//!
+//! The gate is a pair of sockets, one end of which takes the place of the program's standard input until the program starts. No
+//! descriptor remains in the program: it gets its true standard input over the same pair.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    recvmsg, sendmsg,
+};
+use tokio::io::Interest;
+
+/// The way of a listener from the network namespace of a program to this process: a pair of sockets.
+///
+/// One end takes the place of the program's standard input until it starts, see [`Launch::with_gate`](crate::supervise::Launch::with_gate).
+#[derive(Clone, Debug)]
+pub struct Gate {
+    outside: Arc<UnixStream>,
+    inside: Arc<UnixStream>,
+}
+
+impl Gate {
+    /// Creates a gate for one program.
+    ///
+    /// # Errors
+    /// Returns an error if no sockets can be made.
+    pub fn new() -> io::Result<Self> {
+        let (outside, inside) = UnixStream::pair()?;
+        Ok(Self { outside: Arc::new(outside), inside: Arc::new(inside) })
+    }
+
+    /// Sends the standard input of the program ahead, and returns the end that takes its place.
+    pub(crate) fn pass(&self, stdin: OwnedFd) -> io::Result<OwnedFd> {
+        send(&*self.outside, stdin.as_fd())?;
+        Ok(self.inside.try_clone()?.into())
+    }
+
+    /// Waits for the listener. Waits forever if the program did not start.
+    ///
+    /// # Errors
+    /// Returns an error if no listener can be received.
+    pub async fn listener(self) -> io::Result<tokio::net::TcpListener> {
+        let outside = self.outside.try_clone()?;
+        outside.set_nonblocking(true)?;
+        let outside = tokio::net::UnixStream::from_std(outside)?;
+        let listener = outside.async_io(Interest::READABLE, || receive(&outside)).await?;
+        let listener = TcpListener::from(listener);
+        listener.set_nonblocking(true)?;
+        tokio::net::TcpListener::from_std(listener)
+    }
+}
+
+/// Makes the listener in the namespace of this process, sends it through the gate at standard input, and returns the true standard
+/// input.
+pub(super) fn listen(address: SocketAddr) -> io::Result<OwnedFd> {
+    let gate = io::stdin();
+    let stdin = receive(gate.as_fd())?;
+    send(gate.as_fd(), TcpListener::bind(address)?.as_fd())?;
+    Ok(stdin)
+}
+
+/// Sends an open file. Does not block on a socket that has not been written to.
+fn send(to: impl AsFd, file: BorrowedFd<'_>) -> io::Result<()> {
+    let files = [file];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut message = SendAncillaryBuffer::new(&mut space);
+    message.push(SendAncillaryMessage::ScmRights(&files));
+    sendmsg(to, &[IoSlice::new(&[0])], &mut message, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Receives an open file, which no program inherits.
+fn receive(from: impl AsFd) -> io::Result<OwnedFd> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut message = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(from, &mut [IoSliceMut::new(&mut byte)], &mut message, RecvFlags::CMSG_CLOEXEC)?;
+    let file = message.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    });
+    file.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}

@@ -1,0 +1,66 @@
+//! A workspace, a client, and calls of the tool.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+
+use libtest_mimic::{Completion, Trial};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use tools_exec::Sandbox;
+use tools_exec::walls::{Confinement, Layers};
+use tools_fs::Workspace;
+use tools_http::testing::TestResolver;
+use tools_http::{HttpClient, HttpOptions};
+use tools_testkit::{TempWorkspace, TestHost};
+
+/// Everything in the workspace.
+pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"];
+
+/// Returns the runtime of all tests, in which their servers live.
+pub(crate) fn runtime() -> &'static Runtime {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    RUNTIME.get_or_init(|| tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap())
+}
+
+/// Returns options in which names lead to servers, and may do so.
+pub(crate) fn names<'a>(names: impl IntoIterator<Item = (&'a str, SocketAddr)>) -> HttpOptions {
+    let (mut options, mut resolver) = (HttpOptions::new(), TestResolver::new());
+    for (name, address) in names {
+        options = options.with_private_host(name);
+        resolver = resolver.with_name(name, address);
+    }
+    options.with_resolver(Arc::new(resolver))
+}
+
+/// Returns a host with these hosts granted.
+pub(crate) fn host(workspace: &TempWorkspace, options: HttpOptions, network: &[&str]) -> TestHost {
+    TestHost::new(tools_exec::register)
+        .with_grant(&[&ALL[..], network].concat())
+        .with_service(Workspace::open(workspace.path()).unwrap())
+        .with_service(Sandbox::new())
+        .with_service(HttpClient::from_options(options).unwrap())
+}
+
+pub(crate) fn run(host: &TestHost, arguments: Value) -> String {
+    runtime().block_on(host.call("exec.run", arguments)).unwrap().to_text()
+}
+
+/// Runs a script by `sh`.
+pub(crate) fn sh(host: &TestHost, script: &str) -> String {
+    run(host, json!({"program": "sh", "args": ["-c", script]}))
+}
+
+/// A test that is left out, with the reason, if this machine has no bubblewrap or one of these programs is missing.
+pub(crate) fn trial(name: &str, programs: &'static [&'static str], test: fn()) -> Trial {
+    Trial::ignorable_test(name, move || {
+        match Layers::probe().confinement() {
+            Ok(Confinement::Bubblewrap(_)) => {}
+            other => return Ok(Completion::ignored_with(format!("{other:?}"))),
+        }
+        if let Some(missing) = programs.iter().find(|path| !std::path::Path::new(path).exists()) {
+            return Ok(Completion::ignored_with(format!("{missing} is missing")));
+        }
+        test();
+        Ok(Completion::Completed)
+    })
+}

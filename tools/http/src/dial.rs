@@ -1,0 +1,58 @@
+//! Connects to a host for a program.
+
+use std::net::{IpAddr, SocketAddr};
+
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use url::{Host, Url};
+
+use crate::HttpError;
+use crate::address::{PrivateAddress, check_resolved};
+use crate::exchange::Exchange;
+
+impl Exchange {
+    /// Connects to the host and port of a URL, behind the address filter. A name is looked up once, so that the addresses that were
+    /// checked are those that are connected to.
+    ///
+    /// # Errors
+    /// Returns an [`HttpError`] if the address is not public, the name has none, or no connection is made in time.
+    pub(crate) async fn dial(&self, url: &Url) -> Result<TcpStream, HttpError> {
+        self.filter.check_literal(url)?;
+        let failed = |reason: String| HttpError::Connect { url: url.to_string(), reason };
+        if self.connections.has_proxy() && !self.filter.names(url) {
+            return Err(failed("programs cannot use the proxy of the settings".to_owned()));
+        }
+        let limit = self.limits.first_byte;
+        let dialled = timeout(limit, async {
+            let addresses = self.addresses(url).await?;
+            TcpStream::connect(&*addresses).await.map_err(|error| failed(error.to_string()))
+        });
+        dialled.await.unwrap_or_else(|_| Err(HttpError::Time { url: url.to_string(), limit }))
+    }
+
+    /// Returns the addresses of the host, all of which may be connected to.
+    async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, HttpError> {
+        let port = url.port_or_known_default().unwrap_or_default();
+        let host = match url.host() {
+            // `dial` has checked them.
+            Some(Host::Ipv4(address)) => return Ok(vec![SocketAddr::new(IpAddr::V4(address), port)]),
+            Some(Host::Ipv6(address)) => return Ok(vec![SocketAddr::new(IpAddr::V6(address), port)]),
+            Some(Host::Domain(host)) => host,
+            None => "",
+        };
+        let nothing = |reason: String| HttpError::Lookup { url: url.to_string(), reason };
+        let found = self.connections.resolver().resolve(host).await.map_err(|error| nothing(error.to_string()))?;
+        if found.is_empty() {
+            return Err(nothing("it has no address".to_owned()));
+        }
+        let mut found = match self.filter.names(url) {
+            true => found,
+            false => check_resolved(host, found)
+                .map_err(|PrivateAddress { host, address }| HttpError::Address { host, address })?,
+        };
+        for address in found.iter_mut().filter(|address| url.port().is_some() || address.port() == 0) {
+            address.set_port(port);
+        }
+        Ok(found)
+    }
+}

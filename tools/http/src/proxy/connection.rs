@@ -1,0 +1,66 @@
+//! A connection of a program to the proxy.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use hyper::body::Incoming;
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
+
+use super::answer::{self, Body};
+use super::refused::Refusal;
+use super::{Proxy, forward, tunnel};
+
+/// The limits of the head of a request, and of the time until it is complete.
+const MAX_HEAD: usize = 64 * 1024;
+const MAX_HEADERS: usize = 200;
+const HEAD_TIME: Duration = Duration::from_secs(30);
+
+/// The tasks of a connection, which end with it.
+#[derive(Clone, Default)]
+pub(super) struct Tasks(Arc<Mutex<JoinSet<()>>>);
+
+impl Tasks {
+    pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    fn take(&self) -> JoinSet<()> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Answers the requests of a connection, and carries its tunnel.
+pub(super) async fn serve(proxy: &Proxy, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let tasks = Tasks::default();
+    let service = service_fn(|request| {
+        let (proxy, tasks) = (proxy.clone(), tasks.clone());
+        async move { Ok::<_, Infallible>(answered(&proxy, &tasks, request).await) }
+    });
+    let mut builder = Builder::new();
+    // A program may end its side after its last request.
+    builder.half_close(true);
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME).max_buf_size(MAX_HEAD).max_headers(MAX_HEADERS);
+    // An error means that the program sent no HTTP, or went away.
+    let _ = builder.serve_connection(TokioIo::new(connection), service).with_upgrades().await;
+    tasks.take().join_all().await;
+}
+
+async fn answered(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming>) -> Response<Body> {
+    let answer = match *request.method() {
+        Method::CONNECT => tunnel::open(proxy, tasks, request).await,
+        _ => forward::forward(proxy, tasks, request).await,
+    };
+    answer.unwrap_or_else(|refusal: Refusal| {
+        proxy.note(&refusal);
+        answer::refusal(&refusal)
+    })
+}

@@ -1,0 +1,66 @@
+//! Requests with an absolute URL, whose method and path are visible.
+
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Request, Response, StatusCode, Uri, header};
+use http_body_util::Either;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::Builder;
+use hyper_util::rt::TokioIo;
+use url::Url;
+
+use super::Proxy;
+use super::answer::{Body, remove_connection_headers};
+use super::connection::Tasks;
+use super::refused::Refusal;
+use crate::{HttpError, location};
+
+/// Sends the request to the host of its URL, on a connection of its own, and returns the answer.
+///
+/// The request is written anew: its framing cannot hide a second one.
+pub(super) async fn forward(
+    proxy: &Proxy,
+    tasks: &Tasks,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Refusal> {
+    if request.uri().scheme_str() != Some("http") {
+        return Err(Refusal::Request(
+            "the proxy answers CONNECT host:port and requests with a URL that begins with http://",
+        ));
+    }
+    let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
+    proxy.check(request.method(), &url)?;
+    let stream = proxy.exchange.dial(&url).await.map_err(Refusal::Failed)?;
+    let broken =
+        |error: hyper::Error| Refusal::Failed(HttpError::Broken { url: url.to_string(), reason: error.to_string() });
+    let (mut sender, connection) =
+        Builder::new().handshake::<_, Incoming>(TokioIo::new(stream)).await.map_err(broken)?;
+    tasks.spawn(async move {
+        // The answer shows an error.
+        let _ = connection.await;
+    });
+    let mut response = sender.send_request(written(request, &url)?).await.map_err(broken)?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Refusal::Failed(HttpError::Invalid {
+            url: url.into(),
+            reason: "it changes the protocol".to_owned(),
+        }));
+    }
+    remove_connection_headers(response.headers_mut());
+    Ok(response.map(Either::Left))
+}
+
+/// Returns the request as the host gets it.
+fn written(request: Request<Incoming>, url: &Url) -> Result<Request<Incoming>, Refusal> {
+    const NO_HOST: Refusal = Refusal::Request("the host of the URL cannot be sent");
+    let (mut parts, body) = request.into_parts();
+    let path = parts.uri.path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
+    parts.uri = Uri::from(path);
+    parts.extensions.clear();
+    parts.version = http::Version::HTTP_11;
+    remove_connection_headers(&mut parts.headers);
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.remove(header::EXPECT);
+    let host = HeaderValue::from_str(&location::target(url)).map_err(|_| NO_HOST)?;
+    parts.headers.insert(header::HOST, host);
+    Ok(Request::from_parts(parts, body))
+}

@@ -1,0 +1,99 @@
+//! [`Proxy`]: the way to the network of a program that a tool runs.
+
+mod answer;
+mod connection;
+mod forward;
+mod refused;
+mod tunnel;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http::Method;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tools::policy::{Reason, Verdict};
+use tools::protocol::{Access, Target};
+use tools::{ToolContext, ToolName};
+use url::Url;
+
+use self::refused::{Refusal, Refused};
+use crate::exchange::Exchange;
+use crate::location;
+
+/// An HTTP proxy for a program that a tool runs. The program reaches the hosts that the grant of the call names, and no others.
+///
+/// | request | needs |
+/// |---|---|
+/// | `GET http://host/…`, `HEAD http://host/…` | `net:read:host` |
+/// | other methods with `http://host/…` | `net:read:host` and `net:write:host` |
+/// | `CONNECT host:443`, a tunnel, into which nobody can look | `net:read:host` and `net:write:host` |
+///
+/// - A clause or a rule has to *name* the host, as for tools: nobody can be asked while a program runs. The person who approved the
+///   program has approved the writes that the policy asks about by default.
+/// - The host of the URL counts, and replaces the header `host`. Each request on a connection is judged.
+/// - A tunnel carries TLS, and the host in its first message is that of the tunnel, or none.
+/// - Addresses are filtered as for tools. A name is looked up once, and the addresses that were checked are connected to.
+#[derive(Clone)]
+pub struct Proxy {
+    exchange: Arc<Exchange>,
+    /// The grant and the policy of the call, without its services: one of them may own the program, and would never be dropped.
+    judge: ToolContext,
+    tool: Option<ToolName>,
+    refused: Arc<Mutex<Refused>>,
+}
+
+impl Proxy {
+    pub(crate) fn new(exchange: Arc<Exchange>, cx: &ToolContext) -> Self {
+        let judge = ToolContext::new().with_grant(cx.grant().clone());
+        let judge = match cx.policy() {
+            Some(policy) => judge.with_policy(policy.clone()),
+            None => judge,
+        };
+        Self { exchange, judge, tool: cx.tool().cloned(), refused: Arc::default() }
+    }
+
+    /// Serves a connection of the program until it ends. Dropping the future ends all that belongs to it.
+    pub async fn serve(&self, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+        connection::serve(self, connection).await;
+    }
+
+    /// Returns a sentence about each of the first hundred refused requests, without repetition. Requests that a server did not answer
+    /// are not among them.
+    pub fn refused(&self) -> Vec<String> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
+    }
+
+    /// Checks the targets of a request.
+    ///
+    /// # Errors
+    /// Returns the targets that are missing.
+    fn check(&self, method: &Method, url: &Url) -> Result<(), Refusal> {
+        let is_read = [Method::GET, Method::HEAD].contains(method);
+        let accesses = if is_read { &[Access::Read][..] } else { &[Access::Read, Access::Write] };
+        let host = location::target(url);
+        let missing = accesses.iter().filter(|access| !self.permits(**access, &host));
+        let missing: Vec<_> = missing.filter_map(|access| Target::new(*access, "net", &*host).ok()).collect();
+        if missing.is_empty() { Ok(()) } else { Err(Refusal::Unpermitted(missing)) }
+    }
+
+    /// Returns true if neither the grant, nor the policy, nor the rule of unnamed hosts stands against the target.
+    fn permits(&self, access: Access, host: &str) -> bool {
+        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), &self.tool) else { return false };
+        let targets = [target];
+        self.judge.rulings(tool, &targets).all(|ruling| match ruling.verdict() {
+            Verdict::Allow => true,
+            Verdict::Ask => ruling.reasons().iter().all(|reason| matches!(reason, Reason::Default(_))),
+            Verdict::Deny => false,
+        })
+    }
+
+    fn note(&self, refusal: &Refusal) {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).add(refusal);
+    }
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy").finish_non_exhaustive()
+    }
+}
