@@ -21,6 +21,13 @@ pub(crate) fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))
 }
 
+/// Returns the home of the user, and the folder for the caches of toolchains, which programs that tools run may write.
+#[cfg(feature = "builtin")]
+pub(crate) fn toolchains() -> Option<(PathBuf, PathBuf)> {
+    let base = base()?;
+    Some((base.home_dir().to_owned(), base.cache_dir().join(format!("{}-programs", program::name()))))
+}
+
 /// Returns the program's folders and those of `toolcrib`, existing or not, and the user's settings file, which may be a link to
 /// another place.
 pub(crate) fn own() -> Vec<PathBuf> {

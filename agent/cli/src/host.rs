@@ -75,7 +75,7 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
-        let mut services = self.root.services_hiding(hidden)?;
+        let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
         web::warn_missing(settings)?;
         let control = settings
@@ -132,7 +132,7 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        let mut services = self.services_hiding(std::iter::empty())?;
+        let mut services = self.services_hiding(std::iter::empty(), settings)?;
         web::insert(&mut services, settings)?;
         services.insert(Plan::new());
         services.insert(unused_models());
@@ -140,7 +140,11 @@ impl RootOption {
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding<'a>(&self, hidden: impl Iterator<Item = &'a Path>) -> Result<Services, Error> {
+    fn services_hiding<'a>(
+        &self,
+        hidden: impl Iterator<Item = &'a Path>,
+        settings: &Settings,
+    ) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
@@ -148,6 +152,7 @@ impl RootOption {
         services.insert(OutputStore::new());
         let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
+        insert_sandbox(&mut services, settings);
         Ok(services)
     }
 }
@@ -188,11 +193,27 @@ fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
     services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
-    if services.get::<tools_builtin::exec::Sandbox>().is_none() {
-        services.insert(tools_builtin::exec::Sandbox::new());
-    }
     Ok(())
 }
+
+/// Adds the sandbox of programs, with the toolchains of the user.
+#[cfg(feature = "builtin")]
+fn insert_sandbox(services: &mut Services, settings: &Settings) {
+    use tools_builtin::exec::Sandbox;
+
+    if services.get::<Sandbox>().is_some() {
+        return;
+    }
+    let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value);
+    if let Some((home, cache)) = folders::toolchains() {
+        let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
+        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
+    }
+    services.insert(sandbox);
+}
+
+#[cfg(not(feature = "builtin"))]
+fn insert_sandbox(_services: &mut Services, _settings: &Settings) {}
 
 #[cfg(not(feature = "builtin"))]
 fn insert_workspace(

@@ -14,12 +14,15 @@ mod sandbox;
 mod script;
 mod shell;
 pub mod supervise;
+mod toolchain;
+mod unprotected;
 pub mod walls;
 
 use tools::{Catalog, RegisterError};
 
 pub use enter::enter;
 pub use sandbox::Sandbox;
+pub use toolchain::{Toolchain, UnknownToolchain};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

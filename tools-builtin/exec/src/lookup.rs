@@ -5,22 +5,33 @@ use std::path::{Path, PathBuf};
 
 use tools::ToolError;
 
+use crate::Sandbox;
+
 /// The folders in which a program without a path is looked up, in this order.
-pub(crate) const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/// Returns the folders in which a program without a path is looked up: those of the toolchains, then those of the system.
+pub(crate) fn folders(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let of_toolchains = sandbox.toolchains().iter().flat_map(|folders| folders.search.clone());
+    of_toolchains.chain(FOLDERS.map(PathBuf::from)).collect()
+}
 
 /// Returns the absolute path of a program. A name with `/` is a path below the workspace root, or absolute. The working directory
 /// plays no part, so that a clause of a grant means one file.
-pub(crate) fn program(name: &str, root: &Path) -> Result<PathBuf, ToolError> {
+pub(crate) fn program(name: &str, root: &Path, folders: &[PathBuf]) -> Result<PathBuf, ToolError> {
     let candidates: Vec<PathBuf> = match name.contains('/') {
         true => vec![root.join(name)],
-        false => FOLDERS.iter().map(|folder| Path::new(folder).join(name)).collect(),
+        false => folders.iter().map(|folder| folder.join(name)).collect(),
     };
     let found = candidates.into_iter().find(|path| is_program(path));
     found.ok_or_else(|| {
         let place = if name.contains('/') {
             "it is not an executable file".to_owned()
         } else {
-            format!("it is in none of {}", FOLDERS.join(", "))
+            format!(
+                "it is in none of {}",
+                folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+            )
         };
         ToolError::execution_failed(format!(
             "there is no program {name:?}: {place}; name another program, or its path below the workspace root"
@@ -53,14 +64,15 @@ mod tests {
     #[test]
     fn a_name_is_looked_up_in_the_folders_of_the_system_alone() {
         let root = tempfile::tempdir().unwrap();
+        let system = FOLDERS.map(PathBuf::from);
         let own = root.path().join("ls");
         fs::write(&own, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_ne!(program("ls", root.path()).unwrap(), own);
-        assert_eq!(program("./ls", root.path()).unwrap().file_name(), own.file_name());
+        assert_ne!(program("ls", root.path(), &system).unwrap(), own);
+        assert_eq!(program("./ls", root.path(), &system).unwrap().file_name(), own.file_name());
         fs::set_permissions(&own, fs::Permissions::from_mode(0o644)).unwrap();
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
-            assert!(program(name, root.path()).is_err(), "{name}");
+            assert!(program(name, root.path(), &system).is_err(), "{name}");
         }
     }
 }

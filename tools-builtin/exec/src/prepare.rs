@@ -14,6 +14,7 @@ use crate::protected::{Protected, shown};
 use crate::report::NARROWER;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
+use crate::unprotected;
 use crate::walls::{Confined, Confinement, HOST_NAME};
 
 /// The most changed files that a result names.
@@ -35,8 +36,6 @@ pub(crate) struct Prepared {
     root: PathBuf,
     granted: Granted,
     protected: Protected,
-    /// True if the walls keep the protected paths.
-    keeps_protected: bool,
     /// Notes about the walls.
     notes: Vec<String>,
     /// The folder for temporary files, which is removed with this value.
@@ -44,37 +43,58 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the walls of a program. Blocks.
+    /// Makes the walls of a program. Asks the person at the host whether it may write the workspace, if the walls cannot keep the
+    /// protected paths in it.
     ///
     /// # Errors
     /// Returns an error if this machine cannot confine programs, if there is no such program, or if the grant leaves out its working
     /// directory.
-    pub(crate) fn new(
+    pub(crate) async fn for_call(cx: &ToolContext, request: Request) -> Result<Self, ToolError> {
+        let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+        let confinement = {
+            let sandbox = sandbox.clone();
+            blocking(move || sandbox.confinement()).await?
+        };
+        let may_write = match confinement {
+            Some(Confinement::LandlockAlone) => unprotected::may_write(cx, &request.program).await?,
+            _ => true,
+        };
+        let cx = cx.clone();
+        blocking(move || Self::new(&cx, &sandbox, &workspace, request, may_write)).await
+    }
+
+    /// Makes the walls of a program. Blocks.
+    fn new(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,
         request: Request,
+        may_write: bool,
     ) -> Result<Self, ToolError> {
         let confinement = sandbox.confinement()?;
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
         let granted = Granted::from_context(cx);
-        let keeps_protected = confinement.keeps_protected_paths();
         let root = workspace.root();
-        // Landlock cannot take a path back out of a writable tree, so nothing is writable then.
-        let protected =
-            if keeps_protected { Protected::find(cx, root, &granted.writable)? } else { Protected::default() };
-        protected.check(root)?;
+        let protected = if may_write { Protected::find(cx, root, &granted.writable)? } else { Protected::default() };
+        if confinement.as_ref().is_some_and(Confinement::keeps_protected_paths) {
+            protected.check(root)?;
+        }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, scratch.path(), protected.paths());
         let mut notes = Vec::new();
         if granted.is_narrower() {
             notes.push(NARROWER.to_owned());
         }
-        if !keeps_protected && !walls.write.is_empty() {
+        if confinement.is_none() {
+            notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
+        }
+        if !may_write && !walls.write.is_empty() {
             walls.read.append(&mut walls.write);
-            notes.push(
-                "without bubblewrap the workspace was read-only; install it so that programs can write".to_owned(),
-            );
+            notes.push(unprotected::READ_ONLY.to_owned());
+        }
+        for folders in sandbox.toolchains() {
+            let cache = folders.cache().map_err(|error| failed(&error))?;
+            walls.write.push(cache);
         }
         let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
         let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
@@ -84,31 +104,30 @@ impl Prepared {
             )));
         }
         let home = match confinement {
-            Confinement::Bubblewrap(_) => Path::new("/tmp"),
+            Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
             _ => scratch.path(),
         };
+        let search = lookup::folders(sandbox);
         let confined = Confined {
-            program: lookup::program(&request.program, root)?,
+            program: lookup::program(&request.program, root, &search)?,
             args: request.args,
-            env: environment(home, &request.env),
+            env: environment(sandbox, &search, home, &request.env),
             cwd,
             walls,
             layers: sandbox.layers().clone(),
             terminal: false,
         };
-        let launch = Launch::from_command(&confined.command().map_err(|error| failed(&error))?);
+        let command = || confined.command().map_err(|error| failed(&error));
         let launch = match confinement {
-            Confinement::Bubblewrap(_) => launch.with_death_of_parent(),
-            _ => launch.with_name(HOST_NAME),
+            Some(Confinement::Bubblewrap(_)) => Launch::from_command(&command()?).with_death_of_parent(),
+            Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
+            None => unconfined(&confined),
         };
-        Ok(Self { launch, root: root.to_owned(), granted, protected, keeps_protected, notes, _scratch: scratch })
+        Ok(Self { launch, root: root.to_owned(), granted, protected, notes, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        if !self.keeps_protected {
-            return self.notes;
-        }
         match Protected::find(cx, &self.root, &self.granted.writable) {
             Ok(now) => self.notes.extend(changes(&now, &self.protected, &self.root)),
             // The program has run, so its result matters more.
@@ -116,6 +135,12 @@ impl Prepared {
         }
         self.notes
     }
+}
+
+/// Returns the launch of a program without walls.
+fn unconfined(confined: &Confined) -> Launch {
+    let launch = Launch::new(&confined.program).with_args(&confined.args).with_cwd(&confined.cwd);
+    confined.env.iter().fold(launch, |launch, (name, value)| launch.with_env(name, value))
 }
 
 /// Returns the error of a tool whose program did not start.

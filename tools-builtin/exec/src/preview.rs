@@ -24,6 +24,13 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
     }
+    for folders in sandbox.toolchains() {
+        let paths = folders.read.iter().chain([&folders.cache]).map(|path| path.display().to_string());
+        text += &format!("for {}: {}\n", folders.toolchain, paths.collect::<Vec<_>>().join(", "));
+    }
+    let Some(confinement) = confinement else {
+        return Ok(text + "note: this machine cannot confine programs, so it can read and change everything\n");
+    };
     for caveat in confinement.caveats() {
         text += &format!("note: {caveat}\n");
     }

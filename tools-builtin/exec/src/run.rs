@@ -56,12 +56,7 @@ pub(crate) async fn run(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
-    let request = Request { program, args, env, cwd };
-    let prepared = {
-        let cx = cx.clone();
-        blocking(move || Prepared::new(&cx, &sandbox, &workspace, request)).await?
-    };
+    let prepared = Prepared::for_call(cx, Request { program, args, env, cwd }).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
 

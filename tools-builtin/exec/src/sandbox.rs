@@ -7,6 +7,7 @@ use tools::protocol::Access;
 use tools::{ToolContext, ToolError, ToolErrorKind, TreePath, Trees};
 use tools_fs::Workspace;
 
+use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
 /// Runs programs behind walls that follow from the grant of the call. The service that the tools of this crate take from the context.
@@ -17,6 +18,8 @@ use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 pub struct Sandbox {
     limits: Limits,
     layers: OnceCell<Layers>,
+    toolchains: Vec<Folders>,
+    may_run_unconfined: bool,
 }
 
 impl Sandbox {
@@ -25,7 +28,7 @@ impl Sandbox {
     pub fn new() -> Self {
         let limits =
             Limits { file_size: Some(8 << 30), processes: Some(4096), cpu_seconds: Some(3600), ..Limits::default() };
-        Self { limits, layers: OnceCell::new() }
+        Self { limits, layers: OnceCell::new(), toolchains: Vec::new(), may_run_unconfined: false }
     }
 
     /// Sets the limits of each program.
@@ -35,17 +38,56 @@ impl Sandbox {
         self
     }
 
+    /// Uses these layers, for a host that has [probed](Layers::probe) this machine already. A layer that the machine lacks makes
+    /// programs fail.
+    #[must_use]
+    pub fn with_layers(mut self, layers: Layers) -> Self {
+        self.layers = OnceCell::with_value(layers);
+        self
+    }
+
+    /// Lets programs use these toolchains in the folder `home`. Their caches are folders below `cache`, which must not be a hidden path
+    /// of the [`Workspace`].
+    #[must_use]
+    pub fn with_toolchains(
+        mut self,
+        toolchains: impl IntoIterator<Item = Toolchain>,
+        home: &Path,
+        cache: &Path,
+    ) -> Self {
+        let folders = |toolchain: Toolchain| toolchain.folders(home, cache, &|name| std::env::var_os(name));
+        self.toolchains = toolchains.into_iter().map(folders).collect();
+        self
+    }
+
+    /// Lets programs run without walls on a Linux machine that cannot confine them. They can then do whatever the host can. Only the
+    /// user of the host may decide this.
+    #[must_use]
+    pub fn with_unconfined(mut self, may_run_unconfined: bool) -> Self {
+        self.may_run_unconfined = may_run_unconfined;
+        self
+    }
+
+    /// Returns the folders of the toolchains.
+    pub(crate) fn toolchains(&self) -> &[Folders] {
+        &self.toolchains
+    }
+
     /// Returns the layers of this machine. The first call starts bubblewrap to try it, so it blocks for some milliseconds.
     pub fn layers(&self) -> &Layers {
         self.layers.get_or_init(Layers::probe)
     }
 
-    /// Returns how this machine confines programs.
+    /// Returns how this machine confines programs. Returns `None` if it cannot, and programs may run without walls.
     ///
     /// # Errors
-    /// Returns [`ToolErrorKind::Unavailable`] if it cannot.
-    pub(crate) fn confinement(&self) -> Result<Confinement, ToolError> {
-        self.layers().confinement().map_err(|error| ToolErrorKind::Unavailable { reason: error.to_string() }.into())
+    /// Returns [`ToolErrorKind::Unavailable`] if it cannot, and they may not.
+    pub(crate) fn confinement(&self) -> Result<Option<Confinement>, ToolError> {
+        match self.layers().confinement() {
+            Ok(confinement) => Ok(Some(confinement)),
+            Err(_) if self.may_run_unconfined => Ok(None),
+            Err(error) => Err(ToolErrorKind::Unavailable { reason: error.to_string() }.into()),
+        }
     }
 
     /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.
@@ -56,8 +98,10 @@ impl Sandbox {
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
+        let mut read = on_disk(workspace, &granted.readable);
+        read.extend(self.toolchains.iter().flat_map(|folders| folders.read.clone()));
         Walls {
-            read: on_disk(workspace, &granted.readable),
+            read,
             write: on_disk(workspace, &granted.writable),
             protected,
             hidden: workspace.hidden_paths().iter().map(|path| without_links(path)).collect(),

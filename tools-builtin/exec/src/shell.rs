@@ -8,7 +8,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::target;
-use crate::prepare::{Prepared, Request, blocking, failed};
+use crate::prepare::{Prepared, Request, failed};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Script};
 
@@ -67,14 +67,10 @@ pub(crate) async fn shell(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
     let read = read(&script, shell, &env, &cwd).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
-    let prepared = {
-        let cx = cx.clone();
-        blocking(move || Prepared::new(&cx, &sandbox, &workspace, request)).await?
-    };
+    let prepared = Prepared::for_call(cx, request).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
 

@@ -21,9 +21,9 @@ use super::kind::{
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
 use super::parser::{
-    choice, clause, cost, degree, directory, effort, file, filled, glob, host, proxy_url, url, variable,
+    choice, clause, cost, degree, directory, effort, file, filled, glob, host, proxy_url, toolchain, url, variable,
 };
-use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, SPENDS};
+use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
 use super::secret::Secret;
 use super::section::Section;
 use super::slot::Slot;
@@ -310,6 +310,15 @@ declare_keys! {
 
     /// The filter of adult content, if the search backend has the option: off, moderate or strict
     safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(filled), None, "\"moderate\"");
+
+    /// The toolchains that programs may use outside of the workspace: rust, node or python
+    toolchains: Vec<Setting<String>> = Key::new("programs.toolchains", items(toolchain), Vec::new(), r#"["rust"]"#)
+        .with_project(ProjectRule::never(RUNS));
+
+    /// Run programs without walls on a machine that cannot confine them; they can then read and change everything
+    unconfined: Setting<bool> =
+        Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
+            .with_project(ProjectRule::never(RUNS));
 
     /// The maximum number of provider requests of all sessions in a day of UTC
     daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");

@@ -69,6 +69,19 @@ pub(super) fn url(text: &str, _: Base<'_>) -> Result<String, String> {
     }
 }
 
+/// Parses the name of a toolchain.
+#[cfg(feature = "builtin")]
+pub(super) fn toolchain(text: &str, _: Base<'_>) -> Result<String, String> {
+    let found = text.parse::<tools_builtin::exec::Toolchain>();
+    found.map(|toolchain| toolchain.name().to_owned()).map_err(|error| format!("is invalid: {error}"))
+}
+
+/// Without programs, takes any name.
+#[cfg(not(feature = "builtin"))]
+pub(super) fn toolchain(text: &str, base: Base<'_>) -> Result<String, String> {
+    filled(text, base)
+}
+
 /// Parses the URL of a proxy, or `environment`.
 pub(super) fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
     if text == ENVIRONMENT {

@@ -46,6 +46,8 @@ mod policy;
 mod prefix;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod programs;
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod programs_session;
 mod progress;
 #[cfg(feature = "models")]
 mod provider_choice;

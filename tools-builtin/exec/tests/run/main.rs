@@ -21,7 +21,11 @@ mod setup;
 #[cfg(target_os = "linux")]
 mod shell;
 #[cfg(target_os = "linux")]
+mod toolchains;
+#[cfg(target_os = "linux")]
 mod ways;
+#[cfg(target_os = "linux")]
+mod weaker;
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -34,6 +38,8 @@ fn main() {
         ways::trials(),
         daily::trials(),
         shell::trials(),
+        toolchains::trials(),
+        weaker::trials(),
     ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }

@@ -15,8 +15,13 @@ pub(crate) const ALL: [&str; 3] = ["fs:read:**", "fs:write:**", "exec:write:**"]
 
 /// Returns a host with these files, in which the file `hidden/key` is hidden.
 pub(crate) fn host(workspace: &TempWorkspace, grant: &[&str]) -> TestHost {
+    host_with(workspace, grant, Sandbox::new())
+}
+
+/// Returns such a host with this sandbox.
+pub(crate) fn host_with(workspace: &TempWorkspace, grant: &[&str], sandbox: Sandbox) -> TestHost {
     let root = Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("hidden")]).unwrap();
-    TestHost::new(tools_exec::register).with_grant(grant).with_service(root).with_service(Sandbox::new())
+    TestHost::new(tools_exec::register).with_grant(grant).with_service(root).with_service(sandbox)
 }
 
 /// Runs a script by `sh`.

@@ -153,7 +153,9 @@ fn paths_are_relative_to_the_working_directory() {
     let script = Script::parse("a >b 2>./c/d", Dialect::Bash, "sub/x").unwrap();
     assert_eq!(script.files, [(Access::Write, "sub/x/b".to_owned()), (Access::Write, "sub/x/c/d".to_owned())]);
     assert_eq!(script.reasons, []);
-    assert_ne!(Script::parse("./a", Dialect::Bash, "sub").unwrap().reasons, []);
+    for text in ["./a", "a >''", "a >../b"] {
+        assert_ne!(Script::parse(text, Dialect::Bash, "sub").unwrap().reasons, [], "{text}");
+    }
     assert_eq!(Script::parse("./a; /b/c", Dialect::Bash, ".").unwrap().reasons, []);
 }
 

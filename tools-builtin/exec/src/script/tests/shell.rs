@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use tools::protocol::Word;
 
-use crate::lookup;
 use crate::script::{Dialect, Script};
+use crate::{Sandbox, lookup};
 
 /// Writes its name and arguments to a file of its own, each with a NUL. Programs whose names begin with `f` fail.
 const RECORDER: &str = r#"#!/bin/sh
@@ -61,7 +61,7 @@ impl Shell {
             Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
             Dialect::Posix => ("dash", &["-c", "--"]),
         };
-        let output = Command::new(lookup::program(program, &cwd).unwrap())
+        let output = Command::new(lookup::program(program, &cwd, &lookup::folders(&Sandbox::new())).unwrap())
             .args(options)
             .arg(text)
             .env_clear()

@@ -1,0 +1,74 @@
+//! A session that finds a fault with a test, mends it and commits the change.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::config::write_user;
+use crate::own_files::put;
+use crate::{Crib, Ended};
+
+/// Adds one too many.
+const FAULTY: &str = "/// Adds two numbers.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b + 1\n}\n";
+
+/// The turns of the model: it writes a test, sees it fail, mends the code, sees the test pass and commits.
+fn turns() -> Value {
+    let call = |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]});
+    let run = |program: &str, args: &[&str]| call("exec.run", json!({"program": program, "args": args}));
+    let test = "use sums::add;\n\n#[test]\nfn two_and_two_make_four() {\n    assert_eq!(add(2, 2), 4);\n}\n";
+    json!([
+        call("fs.write", json!({"path": "tests/sums.rs", "content": test, "parents": true})),
+        run("cargo", &["test", "--offline"]),
+        call("fs.edit", json!({"path": "src/lib.rs", "old": "a + b + 1", "new": "a + b"})),
+        run("cargo", &["test", "--offline"]),
+        run("git", &["add", "src", "tests"]),
+        run("git", &["commit", "--quiet", "--message", "Add what is asked for"]),
+        {"text": "Mended and committed."},
+    ])
+}
+
+fn git(root: &Path, args: &[&str]) -> String {
+    let output = Command::new("git").args(args).current_dir(root).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns the results of the calls, in order.
+fn results(ended: &Ended) -> Vec<String> {
+    let events = ended.documents().into_iter().filter(|event| event["type"] == "result");
+    events.map(|event| event["content"][0]["text"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+#[test]
+#[ignore = "needs git, a Rust toolchain of rustup and a machine that confines programs; run with -- --ignored programs_session"]
+fn a_session_tests_mends_and_commits_within_its_grant() {
+    let crib = Crib::new();
+    let root = crib.root();
+    put(&root.join("Cargo.toml"), "[package]\nname = \"sums\"\nedition = \"2024\"\n\n[workspace]\n");
+    put(&root.join("src/lib.rs"), FAULTY);
+    put(&root.join(".gitignore"), "target\nCargo.lock\n");
+    git(&root, &["init", "--quiet"]);
+    git(&root, &["config", "user.name", "somebody"]);
+    git(&root, &["config", "user.email", "somebody@example.org"]);
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "--quiet", "--message", "Sums"]);
+    let script = crib.write("turns.json", &turns().to_string());
+    write_user(&crib, "[programs]\ntoolchains = ['rust']\n");
+    let mut command = crib.command(&[
+        "run", "Test the sums.", "--script", &script, "--output", "stream-json", "--allow", "fs:write:**", "--allow",
+        "exec:write:cargo test **", "--allow", "exec:write:git add **", "--allow", "exec:write:git commit **",
+    ]);
+    let cache = crib.dir.path().join("cache");
+    let ended: Ended = command.env("XDG_CACHE_HOME", &cache).stdin(Stdio::null()).output().unwrap().into();
+    let ended = ended.expect(0);
+    let results = results(&ended);
+    let [_, failed, _, passed, _, committed] = &results[..] else { panic!("{ended:#?}") };
+    assert!(failed.starts_with("[exit code 101, ") && failed.contains("two_and_two_make_four"), "{failed}");
+    assert!(passed.starts_with("[exit code 0, ") && passed.contains("test result: ok. 1 passed"), "{passed}");
+    assert!(committed.starts_with("[exit code 0, "), "{committed}");
+    assert_eq!(git(&root, &["log", "--format=%s"]), "Add what is asked for\nSums\n");
+    assert_eq!(git(&root, &["status", "--short"]), "");
+    assert!(std::fs::read_to_string(root.join("src/lib.rs")).unwrap().contains("a + b\n"));
+    assert!(cache.join("toolcrib-programs/rust").is_dir());
+}

@@ -1,0 +1,175 @@
+//! [`Toolchain`]: what programs of a language need outside of the workspace.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::{fs, io};
+
+/// What programs of a language need outside of the workspace: the folders of installed tools, which they only read, and a cache of
+/// their own. Credential files are left out.
+///
+/// | toolchain | reads | sets |
+/// |---|---|---|
+/// | `rust` | `~/.rustup`, `~/.cargo/bin` | `CARGO_HOME` |
+/// | `node` | `~/.nvm/versions`, `~/.volta/bin`, `~/.volta/tools`, `~/.local/share/fnm` | `npm_config_cache` |
+/// | `python` | `~/.pyenv`, `~/.local/share/uv` | `PIP_CACHE_DIR`, `UV_CACHE_DIR` |
+///
+/// The host's variables `RUSTUP_HOME`, `CARGO_HOME`, `NVM_DIR`, `VOLTA_HOME`, `FNM_DIR` and `PYENV_ROOT` replace these folders. Of the
+/// host's `PATH`, programs get the folders that lie in the ones to read. The cache is shared by all programs with the toolchain, but
+/// not with the user's own: a program that changes it changes what later programs with these walls run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Toolchain {
+    /// Cargo and the Rust compiler, installed by rustup.
+    Rust,
+    /// Node and npm, installed by nvm, Volta or fnm.
+    Node,
+    /// Python, installed by pyenv or uv.
+    Python,
+}
+
+/// The error for a name that is no toolchain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no toolchain {name:?}; write rust, node or python")]
+pub struct UnknownToolchain {
+    /// The name.
+    pub name: String,
+}
+
+/// The folders and variables of a toolchain on this machine.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    pub(crate) toolchain: Toolchain,
+    /// The folders to read, those that exist, without links.
+    pub(crate) read: Vec<PathBuf>,
+    /// The folders in which programs are looked up.
+    pub(crate) search: Vec<PathBuf>,
+    pub(crate) env: Vec<(String, String)>,
+    /// The folder that programs may write. May not exist yet.
+    pub(crate) cache: PathBuf,
+}
+
+impl Toolchain {
+    /// All toolchains.
+    pub const ALL: [Self; 3] = [Self::Rust, Self::Node, Self::Python];
+
+    /// Returns the name, such as `rust`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "rust",
+            Self::Node => "node",
+            Self::Python => "python",
+        }
+    }
+
+    /// Looks for the folders. `variable` returns a variable of the host.
+    pub(crate) fn folders(self, home: &Path, cache: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Folders {
+        let folder = |name: &str, default: &str| variable(name).map_or_else(|| home.join(default), PathBuf::from);
+        let cache = cache.join(self.name());
+        let shown = |path: &Path| path.display().to_string();
+        let (read, env) = match self {
+            Self::Rust => {
+                let rustup = folder("RUSTUP_HOME", ".rustup");
+                let env = vec![("RUSTUP_HOME", shown(&rustup)), ("CARGO_HOME", shown(&cache))];
+                (vec![rustup, folder("CARGO_HOME", ".cargo").join("bin")], env)
+            }
+            Self::Node => {
+                let volta = folder("VOLTA_HOME", ".volta");
+                let read = vec![
+                    folder("NVM_DIR", ".nvm").join("versions"),
+                    volta.join("bin"),
+                    volta.join("tools"),
+                    folder("FNM_DIR", ".local/share/fnm"),
+                ];
+                (read, vec![("npm_config_cache", shown(&cache))])
+            }
+            Self::Python => {
+                let pyenv = folder("PYENV_ROOT", ".pyenv");
+                let env = vec![
+                    ("PIP_CACHE_DIR", shown(&cache.join("pip"))),
+                    ("UV_CACHE_DIR", shown(&cache.join("uv"))),
+                    ("PYENV_ROOT", shown(&pyenv)),
+                ];
+                (vec![pyenv, home.join(".local/share/uv")], env)
+            }
+        };
+        let read: Vec<_> = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let path = variable("PATH").unwrap_or_default();
+        let is_read =
+            |path: &PathBuf| path.canonicalize().is_ok_and(|path| read.iter().any(|read| path.starts_with(read)));
+        let mut search: Vec<_> = std::env::split_paths(&path).filter(is_read).collect();
+        search.dedup();
+        let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Folders { toolchain: self, read, search, env, cache }
+    }
+}
+
+impl Folders {
+    /// Returns the cache without links, and creates it for the user alone.
+    pub(crate) fn cache(&self) -> io::Result<PathBuf> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&self.cache)?;
+        self.cache.canonicalize()
+    }
+}
+
+impl fmt::Display for Toolchain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Toolchain {
+    type Err = UnknownToolchain;
+
+    fn from_str(name: &str) -> Result<Self, UnknownToolchain> {
+        let unknown = || UnknownToolchain { name: name.to_owned() };
+        Self::ALL.into_iter().find(|toolchain| toolchain.name() == name).ok_or_else(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folders_are_those_of_the_tools_and_no_credentials() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        for folder in [".rustup/toolchains", ".cargo/bin", ".cargo/registry", ".pyenv/shims", ".nvm/versions/a/bin"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let path = [".cargo/bin", ".pyenv/shims", ".nvm/versions/a/bin", "bin"].map(|folder| home.join(folder));
+        let path = std::env::join_paths([&path[..], &path[..1], &[PathBuf::from("/usr/bin")]].concat()).unwrap();
+        let variable = |name: &str| (name == "PATH").then(|| path.clone());
+        let found = |toolchain: Toolchain| {
+            let folders = toolchain.folders(&home, Path::new("/cache"), &variable);
+            let below = |paths: &[PathBuf]| {
+                paths.iter().map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect::<Vec<_>>()
+            };
+            (below(&folders.read), below(&folders.search))
+        };
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let rust = texts(&[".rustup", ".cargo/bin"]);
+        assert_eq!(found(Toolchain::Rust).0, rust);
+        assert_eq!(found(Toolchain::Rust).1[0], ".cargo/bin");
+        assert_eq!(found(Toolchain::Node), (texts(&[".nvm/versions"]), texts(&[".nvm/versions/a/bin"])));
+        assert_eq!(found(Toolchain::Python), (texts(&[".pyenv"]), texts(&[".pyenv/shims"])));
+        for toolchain in Toolchain::ALL {
+            assert_eq!(toolchain.name().parse(), Ok(toolchain));
+        }
+        assert!("go".parse::<Toolchain>().is_err());
+    }
+
+    #[test]
+    fn a_variable_of_the_host_replaces_a_folder() {
+        let elsewhere = tempfile::tempdir().unwrap();
+        let variable = |name: &str| (name == "RUSTUP_HOME").then(|| elsewhere.path().into());
+        let folders = Toolchain::Rust.folders(Path::new("/nowhere"), Path::new("/cache"), &variable);
+        assert_eq!(folders.read, [elsewhere.path().canonicalize().unwrap()]);
+        assert!(folders.env.contains(&("CARGO_HOME".to_owned(), "/cache/rust".to_owned())));
+    }
+}

@@ -1,0 +1,37 @@
+//! Toolchains outside of the workspace.
+
+use std::fs;
+
+use libtest_mimic::Trial;
+use tools_exec::{Sandbox, Toolchain};
+use tools_testkit::TempWorkspace;
+
+use crate::setup::{ALL, host_with, sh, trial};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![trial("a_toolchain_is_read_its_cache_is_written_and_credentials_are_out_of_reach", || {
+        let home = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = home.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "text-of-a-file").unwrap();
+            path.display().to_string()
+        };
+        let (version, credentials) = (file(".nvm/versions/node"), file(".npmrc"));
+        let workspace = TempWorkspace::new();
+        let cache = home.path().join("cache");
+        let sandbox = || Sandbox::new().with_toolchains([Toolchain::Node], home.path(), &cache);
+        let script = format!(
+            "cat {version} {credentials}; echo x > {version}; mkdir -p $npm_config_cache && echo kept > $npm_config_cache/a; cat $npm_config_cache/*"
+        );
+        for _ in 0..2 {
+            let answer = sh(&host_with(&workspace, &ALL, sandbox()), &script);
+            assert_eq!(answer.matches("text-of-a-file").count(), 1, "{answer}");
+            assert!(answer.contains("kept"), "{answer}");
+        }
+        assert_eq!(fs::read_to_string(home.path().join(".nvm/versions/node")).unwrap(), "text-of-a-file");
+        assert!(cache.join("node/a").exists());
+        let answer = sh(&host_with(&workspace, &ALL, Sandbox::new()), &format!("cat {version}"));
+        assert!(!answer.contains("text-of-a-file"), "{answer}");
+    })]
+}

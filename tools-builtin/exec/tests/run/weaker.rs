@@ -1,0 +1,55 @@
+//! Machines with weaker walls, or none.
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use tools::{Answer, ErrorCode};
+use tools_exec::Sandbox;
+use tools_exec::walls::{Bubblewrap, Confinement, Layers};
+use tools_testkit::{RecordingPerson, TempWorkspace};
+
+use crate::setup::{ALL, host_with, run, sh, trial};
+
+const SCRIPT: &str = "echo new > file; mkdir -p sub/.git/hooks; echo new > sub/.git/hooks/x";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("with_landlock_alone_the_person_is_asked_before_a_program_writes", || {
+            let layers = Layers::probe().without_bubblewrap();
+            if !matches!(layers.confinement(), Ok(Confinement::LandlockAlone)) {
+                return;
+            }
+            let sandbox = || Sandbox::new().with_layers(layers.clone());
+            for (answer, is_written) in [(Some(true), true), (Some(false), false), (None, false)] {
+                let workspace = TempWorkspace::from_files([("file", "old"), ("sub/a", "")]);
+                let person = RecordingPerson::new(answer.map(Answer::Confirmation));
+                let host = host_with(&workspace, &ALL, sandbox());
+                let host = if answer.is_some() { host.with_person(person.clone()) } else { host };
+                let result = sh(&host, SCRIPT);
+                assert_eq!(workspace.read("file") == "new\n", is_written, "{answer:?} {result}");
+                assert_eq!(
+                    result.contains("have changed: sub/.git/hooks"),
+                    is_written,
+                    "the result names the hook: {result}"
+                );
+                assert_eq!(result.contains("read-only"), !is_written, "{result}");
+                assert_eq!(person.questions().len(), usize::from(answer.is_some()));
+            }
+            let workspace = TempWorkspace::new();
+            let person = RecordingPerson::new([]);
+            sh(&host_with(&workspace, &["fs:read:**", "exec:write:**"], sandbox()).with_person(person.clone()), "true");
+            assert!(person.questions().is_empty(), "nothing may be written, so nothing is asked");
+        }),
+        trial("without_walls_programs_run_only_if_the_user_says_so", || {
+            let layers = Layers { landlock: None, seccomp: false, bubblewrap: Bubblewrap::Missing };
+            let workspace = TempWorkspace::new();
+            let outside = TempWorkspace::from_files([("file", "outside")]);
+            let script = format!("cat {}", outside.join("file").display());
+            let arguments = json!({"program": "sh", "args": ["-c", script]});
+            let sandbox = || Sandbox::new().with_layers(layers.clone());
+            let refused = run(&host_with(&workspace, &ALL, sandbox()), arguments.clone()).unwrap_err();
+            assert_eq!(refused.code(), ErrorCode::Unavailable);
+            let answer = run(&host_with(&workspace, &ALL, sandbox().with_unconfined(true)), arguments).unwrap();
+            assert!(answer.to_text().contains("outside") && answer.to_text().contains("without walls"), "{answer:?}");
+        }),
+    ]
+}
