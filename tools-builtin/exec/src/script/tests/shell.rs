@@ -67,6 +67,7 @@ impl Shell {
             .env_clear()
             .env("PATH", &self.programs)
             .env("RECORDS", &records)
+            .env("LC_ALL", if text.len().is_multiple_of(2) { "C.UTF-8" } else { "C" })
             .current_dir(&cwd)
             .stdin(Stdio::null())
             .output()
