@@ -16,6 +16,7 @@ pub struct Launch {
     env: Vec<(OsString, OsString)>,
     cwd: Option<PathBuf>,
     ends_with_parent: bool,
+    has_terminal: bool,
 }
 
 impl Launch {
@@ -29,6 +30,7 @@ impl Launch {
             env: Vec::new(),
             cwd: None,
             ends_with_parent: false,
+            has_terminal: false,
         }
     }
 
@@ -80,6 +82,14 @@ impl Launch {
         self
     }
 
+    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
+    /// output. The program controls the terminal only if it, or a wall around it, takes it.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Self {
+        self.has_terminal = true;
+        self
+    }
+
     /// Returns the program.
     pub fn program(&self) -> &OsStr {
         &self.program
@@ -88,6 +98,11 @@ impl Launch {
     #[cfg(target_os = "linux")]
     pub(super) fn cwd(&self) -> Option<&Path> {
         self.cwd.as_deref()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_terminal(&self) -> bool {
+        self.has_terminal
     }
 
     #[cfg(target_os = "linux")]

@@ -7,6 +7,8 @@
 )]
 
 #[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
 mod confinement;
 #[cfg(target_os = "linux")]
 mod daily;
@@ -30,16 +32,20 @@ mod weaker;
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
+    if background::is_host() {
+        return background::serve();
+    }
     let trials = [
         programs::trials(),
         confinement::trials(),
         permission::trials(),
         hostile::trials(),
+        toolchains::trials(),
+        weaker::trials(),
         ways::trials(),
         daily::trials(),
         shell::trials(),
-        toolchains::trials(),
-        weaker::trials(),
+        background::trials(),
     ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }

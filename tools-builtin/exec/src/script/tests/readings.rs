@@ -104,6 +104,7 @@ fn everything_else_is_opaque_with_a_reason() {
         ("a >&b", "a redirection that shells read"),
         ("a <&3-", "a redirection that shells read"),
         ("a >&1>b", "without a blank"),
+        ("a;&>b c", "without a blank"),
         ("a >&-b", "without a blank"),
         ("a >/etc/b", "absolute"),
         ("a >b/../c", "absolute or has `..`"),

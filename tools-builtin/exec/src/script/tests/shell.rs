@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 use tools::protocol::Word;
 
+use crate::lookup;
 use crate::script::{Dialect, Script};
-use crate::{Sandbox, lookup};
 
 /// Writes its name and arguments to a file of its own, each with a NUL. Programs whose names begin with `f` fail.
 const RECORDER: &str = r#"#!/bin/sh
@@ -52,16 +52,17 @@ impl Shell {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
-        let (records, cwd) = (self.folder.path().join("records"), self.folder.path().join("cwd"));
+        // Of their own, because a program in the background may outlive its script.
+        let run = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
+        let (records, cwd) = (run.join("records"), run.join("cwd"));
         for path in [&records, &cwd] {
-            let _ = fs::remove_dir_all(path);
-            fs::create_dir_all(path).unwrap();
+            fs::create_dir(path).unwrap();
         }
         let (program, options): (_, &[&str]) = match dialect {
             Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
             Dialect::Posix => ("dash", &["-c", "--"]),
         };
-        let output = Command::new(lookup::program(program, &cwd, &lookup::folders(&Sandbox::new())).unwrap())
+        let output = Command::new(lookup::program(program, &cwd, &lookup::FOLDERS).unwrap())
             .args(options)
             .arg(text)
             .env_clear()
