@@ -73,10 +73,10 @@ impl Shell {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        let commands = entries(&records).into_iter().map(|path| {
-            let text = String::from_utf8(fs::read(path).unwrap()).unwrap();
-            text.split_terminator('\0').map(str::to_owned).collect()
-        });
+        let texts = entries(&records).into_iter().map(|path| String::from_utf8(fs::read(path).unwrap()).unwrap());
+        // A program in the background may not have written its record yet.
+        let commands =
+            texts.filter(|text| !text.is_empty()).map(|text| text.split_terminator('\0').map(str::to_owned).collect());
         let written = entries(&cwd).into_iter().map(|path| path.strip_prefix(&cwd).unwrap().display().to_string());
         Effects {
             commands: commands.collect(),
