@@ -38,8 +38,11 @@ impl Session {
     /// session is the default of `llm.generate`.
     ///
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
-    /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call.
+    /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call, and
+    /// so do [services of which each agent has its own](tools::Services::insert_per_agent).
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
+        let services = if cx.depth() == 0 { cx.services().clone() } else { cx.services().for_sub_agent() };
+        let cx = cx.with_services(services);
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let tools = ToolSet::new(with_session_model(entries, cx.services()), &selection, cx.services());
         Self {

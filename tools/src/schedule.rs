@@ -1,7 +1,8 @@
 //! Runs tests under a scheduler that decides at each primitive of [`sync`](crate::sync) which thread continues. A deadlock fails the
 //! test.
 //!
-//! `RUSTC_WORKSPACE_WRAPPER=$PWD/.ci/shuttle cargo test --package toolcrib-tools --lib shuttle_tests`
+//! `RUSTC_WORKSPACE_WRAPPER=$PWD/.ci/shuttle cargo test --package toolcrib-tools --lib shuttle_tests`. `TOOLCRIB_SCHEDULES=20000` tries
+//! more schedules than the default.
 
 #![allow(clippy::unwrap_used)]
 
@@ -14,8 +15,9 @@ use shuttle::{Config, Runner};
 
 use crate::ToolContext;
 
-/// The number of schedules per test. Half of them switch threads rarely, which finds other bugs.
-const SCHEDULES: usize = 2_000;
+/// The number of schedules per test, if `TOOLCRIB_SCHEDULES` does not say another. Half of them switch threads rarely, which finds
+/// other bugs.
+const SCHEDULES: usize = 500;
 
 /// The stack size of each thread in bytes: the default of 60 KiB is too small for an unoptimised build.
 const STACK: usize = 1024 * 1024;
@@ -45,8 +47,9 @@ pub(crate) fn check(test: impl Fn() + Send + Sync + 'static) {
         config.stack_size = STACK;
         config
     };
-    Runner::new(RandomScheduler::new(SCHEDULES / 2), config()).run(move || same());
-    Runner::new(PctScheduler::new(3, SCHEDULES / 2), config()).run(move || test());
+    let schedules = std::env::var("TOOLCRIB_SCHEDULES").map_or(SCHEDULES, |schedules| schedules.parse().unwrap());
+    Runner::new(RandomScheduler::new(schedules / 2), config()).run(move || same());
+    Runner::new(PctScheduler::new(3, schedules / 2), config()).run(move || test());
 }
 
 /// Runs the threads concurrently and joins them.

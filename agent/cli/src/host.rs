@@ -110,7 +110,7 @@ impl HostOptions {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::new().with_max_bytes(0);
         let context = self.context(settings, &ProtectedFiles::default(), cancellation, console)?;
-        Ok(context.with_service(outputs).with_policy(policy::call_policy(settings, typed)))
+        Ok(for_one_call(context).with_service(outputs).with_policy(policy::call_policy(settings, typed)))
     }
 }
 
@@ -189,10 +189,24 @@ fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -
     cx
 }
 
+/// Returns the context of a call without a session.
+#[cfg(feature = "builtin")]
+fn for_one_call(cx: ToolContext) -> ToolContext {
+    let mut services = cx.services().clone();
+    tools_builtin::exec::Programs::offer_for_one_call(&mut services);
+    cx.with_services(services)
+}
+
+#[cfg(not(feature = "builtin"))]
+fn for_one_call(cx: ToolContext) -> ToolContext {
+    cx
+}
+
 #[cfg(feature = "builtin")]
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
     services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
+    tools_builtin::exec::Programs::offer(services);
     Ok(())
 }
 

@@ -10,6 +10,9 @@ use tools::{Clause, Policy, Target};
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
 use crate::shell;
 
+/// The programs that an agent of the session has started, which alone it can reach.
+const OWN_PROGRAMS: &str = "program:write:**";
+
 /// The policy options of commands that run tools.
 #[derive(Args, Debug)]
 pub(crate) struct PolicyOptions {
@@ -23,14 +26,16 @@ pub(crate) struct PolicyOptions {
 }
 
 impl PolicyOptions {
-    /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask.
+    /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Programs of the
+    /// session do not ask, because their start did.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
         let granted: Vec<_> = granted.map(|clause| clause.labelled(Clause::with_origin)).collect();
         let consent = consent::rules_from_grant(&granted);
         let allowed =
             self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
-        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed)
+        let programs = OWN_PROGRAMS.parse().ok().map(|clause: Clause| Rule::for_target(Verdict::Allow, clause));
+        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed).with_rules(programs)
     }
 
     /// Returns the clauses of `--allow`.
@@ -86,6 +91,15 @@ mod tests {
             assert_eq!(verdict(&policy, "world:write:t"), Verdict::Ask);
         }
         assert_eq!(verdict(&options(&[]).session_policy(&granting(&[])), "fs:write:src/a"), Verdict::Ask);
+    }
+
+    #[test]
+    fn a_program_that_was_started_is_used_without_a_question_unless_a_rule_asks() {
+        assert_eq!(verdict(&options(&[]).session_policy(&granting(&[])), "program:write:p1"), Verdict::Allow);
+        let rule = Rule::for_target(Verdict::Ask, "program:write:**".parse().unwrap());
+        let policy = vec![Setting::from_flag("--policy", rule)];
+        let settings = Settings::from_flags(Values { policy, ..Values::default() });
+        assert_eq!(verdict(&options(&[]).session_policy(&settings), "program:write:p1"), Verdict::Ask);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Agents that end before their sub-agents.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agent::{BudgetLimits, Driver, RunOptions, Turn};
@@ -50,6 +50,24 @@ fn chain(budget: Value) -> Driver {
     })
 }
 
+/// A service of which each agent has its own. A drop adds its owner to the list.
+struct Desk {
+    owner: String,
+    left: Arc<Mutex<Vec<String>>>,
+}
+
+impl Desk {
+    fn for_sub_agent(&self) -> Self {
+        Self { owner: format!("{}'s", self.owner), left: self.left.clone() }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        self.left.lock().unwrap().push(self.owner.clone());
+    }
+}
+
 async fn until(is_reached: impl Fn() -> bool) {
     while !is_reached() {
         tokio::task::yield_now().await;
@@ -85,4 +103,36 @@ async fn an_agent_out_of_time_leaves_no_sub_agent_behind() {
         assert!(begun.elapsed() < LIMIT * 2, "{:?}", begun.elapsed());
         until(|| alive.load(Ordering::SeqCst) == 0 && catalog.admission().running() == 0).await;
     }
+}
+
+#[tokio::test]
+async fn a_service_per_agent_ends_with_its_agent() {
+    let (left, used) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let mut catalog = catalog();
+    let uses = used.clone();
+    let work = move |cx: ToolContext, _: Value| {
+        uses.lock().unwrap().push(cx.service::<Desk>().unwrap().owner.clone());
+        async { "done" }
+    };
+    catalog.register(tool("work"), work).unwrap();
+    let cx = context();
+    let mut services = cx.services().clone();
+    services.insert_per_agent(Desk { owner: "lead".to_owned(), left: left.clone() }, Desk::for_sub_agent);
+    let mut session = session(&catalog, cx.with_services(services));
+    let working = |id: &str| ToolCall::new(id, "work", json!({}));
+    let driver = agents(move |task, number| match (task, number) {
+        ("lead", 0) => Turn::calls([spawning("s", json!({"name": "one", "task": "delegate"})), working("a")]),
+        ("lead", 1) => Turn::calls([spawning("s2", json!({"name": "one", "task": "work"}))]),
+        ("delegate", 0) => Turn::calls([working("b")]),
+        ("delegate", 1) => Turn::calls([spawning("t", json!({"name": "two", "task": "work"}))]),
+        ("work", 0) => Turn::calls([working("c")]),
+        _ => Turn::answer("finished"),
+    });
+    driver.run(&mut session, "lead").await.unwrap();
+    let mut used = used.lock().unwrap().clone();
+    used.sort();
+    assert_eq!(used, ["lead", "lead's", "lead's", "lead's's"]);
+    assert_eq!(*left.lock().unwrap(), ["lead's's", "lead's", "lead's"]);
+    drop(session);
+    assert_eq!(left.lock().unwrap().last().unwrap(), "lead");
 }

@@ -8,10 +8,13 @@ mod lookup;
 mod network;
 mod prepare;
 mod preview;
+mod programs;
 mod protected;
 mod report;
 mod run;
 mod sandbox;
+mod script;
+mod shell;
 pub mod supervise;
 mod toolchain;
 mod unprotected;
@@ -20,6 +23,7 @@ pub mod walls;
 use tools::{Catalog, RegisterError};
 
 pub use enter::enter;
+pub use programs::Programs;
 pub use sandbox::Sandbox;
 pub use toolchain::{Toolchain, UnknownToolchain};
 
@@ -28,5 +32,13 @@ pub use toolchain::{Toolchain, UnknownToolchain};
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
-    catalog.submit(&[&run::RUN_TOOL])
+    catalog.submit(&[
+        &run::RUN_TOOL,
+        &shell::SHELL_TOOL,
+        &programs::START_TOOL,
+        &programs::READ_TOOL,
+        &programs::WRITE_TOOL,
+        &programs::STOP_TOOL,
+        &programs::LIST_TOOL,
+    ])
 }

@@ -8,7 +8,7 @@ use tools::ToolError;
 use crate::Sandbox;
 
 /// The folders in which a program without a path is looked up, in this order.
-const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+pub(crate) const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Returns the folders in which a program without a path is looked up: those of the toolchains, then those of the system.
 pub(crate) fn folders(sandbox: &Sandbox) -> Vec<PathBuf> {
@@ -18,10 +18,10 @@ pub(crate) fn folders(sandbox: &Sandbox) -> Vec<PathBuf> {
 
 /// Returns the absolute path of a program. A name with `/` is a path below the workspace root, or absolute. The working directory
 /// plays no part, so that a clause of a grant means one file.
-pub(crate) fn program(name: &str, root: &Path, folders: &[PathBuf]) -> Result<PathBuf, ToolError> {
+pub(crate) fn program(name: &str, root: &Path, folders: &[impl AsRef<Path>]) -> Result<PathBuf, ToolError> {
     let candidates: Vec<PathBuf> = match name.contains('/') {
         true => vec![root.join(name)],
-        false => folders.iter().map(|folder| folder.join(name)).collect(),
+        false => folders.iter().map(|folder| folder.as_ref().join(name)).collect(),
     };
     let found = candidates.into_iter().find(|path| is_program(path));
     found.ok_or_else(|| {
@@ -30,7 +30,7 @@ pub(crate) fn program(name: &str, root: &Path, folders: &[PathBuf]) -> Result<Pa
         } else {
             format!(
                 "it is in none of {}",
-                folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+                folders.iter().map(|folder| folder.as_ref().display().to_string()).collect::<Vec<_>>().join(", ")
             )
         };
         ToolError::execution_failed(format!(
@@ -64,15 +64,14 @@ mod tests {
     #[test]
     fn a_name_is_looked_up_in_the_folders_of_the_system_alone() {
         let root = tempfile::tempdir().unwrap();
-        let system = FOLDERS.map(PathBuf::from);
         let own = root.path().join("ls");
         fs::write(&own, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_ne!(program("ls", root.path(), &system).unwrap(), own);
-        assert_eq!(program("./ls", root.path(), &system).unwrap().file_name(), own.file_name());
+        assert_ne!(program("ls", root.path(), &FOLDERS).unwrap(), own);
+        assert_eq!(program("./ls", root.path(), &FOLDERS).unwrap().file_name(), own.file_name());
         fs::set_permissions(&own, fs::Permissions::from_mode(0o644)).unwrap();
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
-            assert!(program(name, root.path(), &system).is_err(), "{name}");
+            assert!(program(name, root.path(), &FOLDERS).is_err(), "{name}");
         }
     }
 }

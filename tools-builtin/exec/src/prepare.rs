@@ -16,7 +16,7 @@ use crate::report::NARROWER;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
 use crate::unprotected;
-use crate::walls::{self, Confined, Confinement, HOST_NAME};
+use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 
 /// The most changed files that a result names.
 const NAMED: usize = 10;
@@ -37,8 +37,10 @@ pub(crate) struct Prepared {
     root: PathBuf,
     granted: Granted,
     protected: Protected,
+    /// False if the workspace was read-only.
+    may_write: bool,
     /// Notes about the walls.
-    notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// `None` if the program has none.
     network: Option<Network>,
     /// The folder for temporary files, which is removed with this value.
@@ -53,17 +55,32 @@ impl Prepared {
     /// Returns an error if this machine cannot confine programs, if there is no such program, or if the grant leaves out its working
     /// directory.
     pub(crate) async fn for_call(cx: &ToolContext, request: Request) -> Result<Self, ToolError> {
+        Self::with_streams(cx, request, false).await
+    }
+
+    /// Makes the walls of a program that has a terminal instead of pipes.
+    ///
+    /// # Errors
+    /// Returns the errors of [`for_call`](Self::for_call), and an error without bubblewrap.
+    pub(crate) async fn for_terminal(cx: &ToolContext, request: Request) -> Result<Self, ToolError> {
+        Self::with_streams(cx, request, true).await
+    }
+
+    async fn with_streams(cx: &ToolContext, request: Request, terminal: bool) -> Result<Self, ToolError> {
         let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
         let confinement = {
             let sandbox = sandbox.clone();
             blocking(move || sandbox.confinement()).await?
         };
+        if terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_))) {
+            return Err(failed(&WallsError::NoTerminal));
+        }
         let may_write = match confinement {
             Some(Confinement::LandlockAlone) => unprotected::may_write(cx, &request.program).await?,
             _ => true,
         };
         let cx = cx.clone();
-        blocking(move || Self::new(&cx, &sandbox, &workspace, request, may_write)).await
+        blocking(move || Self::new(&cx, &sandbox, &workspace, request, may_write, terminal)).await
     }
 
     /// Makes the walls of a program. Blocks. Must be called in a Tokio runtime.
@@ -73,6 +90,7 @@ impl Prepared {
         workspace: &Workspace,
         request: Request,
         may_write: bool,
+        terminal: bool,
     ) -> Result<Self, ToolError> {
         let confinement = sandbox.confinement()?;
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
@@ -126,7 +144,7 @@ impl Prepared {
             cwd,
             walls,
             layers: sandbox.layers().clone(),
-            terminal: false,
+            terminal,
         };
         let command = || confined.command().map_err(|error| failed(&error));
         let launch = match confinement {
@@ -134,23 +152,37 @@ impl Prepared {
             Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
             None => unconfined(&confined),
         };
+        let launch = if terminal { launch.with_terminal() } else { launch };
         let launch = match &network {
             Some(network) => network.attach(launch),
             None => launch,
         };
         let root = root.to_owned();
-        Ok(Self { launch, root, granted, protected, notes, network, _scratch: scratch })
+        Ok(Self { launch, root, granted, protected, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.notes.extend(self.network.iter().flat_map(Network::notes));
-        match Protected::find(cx, &self.root, &self.granted.writable) {
-            Ok(now) => self.notes.extend(changes(&now, &self.protected, &self.root)),
-            // The program has run, so its result matters more.
-            Err(error) => self.notes.push(format!("changes of files that run programs are unknown: {error}")),
-        }
+        self.notes.extend(self.refused());
+        self.notes.extend(self.changes(cx));
         self.notes
+    }
+
+    /// Returns notes about the requests of the program that were refused so far.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.network.as_ref().map(Network::notes).unwrap_or_default()
+    }
+
+    /// Returns a note that names the protected files that have changed since. Blocks.
+    pub(crate) fn changes(&self, cx: &ToolContext) -> Option<String> {
+        if !self.may_write {
+            return None;
+        }
+        match Protected::find(cx, &self.root, &self.granted.writable) {
+            Ok(now) => changes(&now, &self.protected, &self.root),
+            // The program has run, so its result matters more.
+            Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
+        }
     }
 }
 

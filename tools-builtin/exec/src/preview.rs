@@ -10,11 +10,16 @@ use crate::walls::Confinement;
 
 /// Describes a command and its walls for the person who is asked about it.
 pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolError> {
+    Ok(Preview::summary(format!("runs: {command}\n{}", walls(cx)?)))
+}
+
+/// Describes the walls around a program.
+pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
     let confinement = sandbox.confinement()?;
     let granted = Granted::from_context(cx);
     let mut text = format!(
-        "runs: {command}\nreads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
+        "reads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
         listed(&granted.readable),
         listed(&granted.writable),
         network(cx, confinement.as_ref()),
@@ -27,14 +32,12 @@ pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolEr
         text += &format!("for {}: {}\n", folders.toolchain, paths.collect::<Vec<_>>().join(", "));
     }
     let Some(confinement) = confinement else {
-        return Ok(Preview::summary(
-            text + "note: this machine cannot confine programs, so it can read and change everything\n",
-        ));
+        return Ok(text + "note: this machine cannot confine programs, so it can read and change everything\n");
     };
     for caveat in confinement.caveats() {
         text += &format!("note: {caveat}\n");
     }
-    Ok(Preview::summary(text))
+    Ok(text)
 }
 
 /// Names the hosts that the program reaches.

@@ -58,6 +58,16 @@ pub(crate) async fn run(
     timeout: u32,
 ) -> Result<String, ToolError> {
     let prepared = Prepared::for_call(cx, Request { program, args, env, cwd }).await?;
+    run_prepared(cx, prepared, stdin, timeout).await
+}
+
+/// Runs a program to its end, or to its time limit in seconds.
+pub(crate) async fn run_prepared(
+    cx: &ToolContext,
+    prepared: Prepared,
+    stdin: String,
+    timeout: u32,
+) -> Result<String, ToolError> {
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
@@ -81,11 +91,11 @@ pub(crate) async fn run(
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
 
-fn root() -> String {
+pub(crate) fn root() -> String {
     ".".to_owned()
 }
 
-fn default_seconds() -> u32 {
+pub(crate) fn default_seconds() -> u32 {
     DEFAULT_SECONDS
 }
 

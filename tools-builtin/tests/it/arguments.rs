@@ -32,7 +32,9 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
     let mut catalog = Catalog::new();
     tools_builtin::register(&mut catalog).unwrap();
     // This binary starts no programs; the tests of toolcrib-exec do.
-    assert!(catalog.unregister("exec.run"));
+    for tool in ["exec.list", "exec.read", "exec.run", "exec.shell", "exec.start", "exec.stop", "exec.write"] {
+        assert!(catalog.unregister(tool));
+    }
     let host = TestHost::new(catalog)
         .with_grant(&[
             "*:*:**", "net:read:api.duckduckgo.com", "net:read:api.open-meteo.com", "net:read:example.org",

@@ -20,6 +20,20 @@ pub struct Services {
 struct Service {
     type_name: &'static str,
     value: Arc<dyn Any + Send + Sync>,
+    /// Makes the service of a sub-agent. `None` if sub-agents share this one.
+    for_sub_agent: Option<Arc<dyn Fn() -> Service + Send + Sync>>,
+}
+
+impl Service {
+    fn shared<T: Send + Sync + 'static>(value: Arc<T>) -> Self {
+        Self { type_name: type_name::<T>(), value, for_sub_agent: None }
+    }
+
+    fn per_agent<T: Send + Sync + 'static>(value: Arc<T>, for_sub_agent: fn(&T) -> T) -> Self {
+        let own = value.clone();
+        let make = move || Self::per_agent(Arc::new(for_sub_agent(&own)), for_sub_agent);
+        Self { for_sub_agent: Some(Arc::new(make)), ..Self::shared(value) }
+    }
 }
 
 impl Services {
@@ -35,7 +49,25 @@ impl Services {
 
     /// Adds a service that the host shares.
     pub fn insert_shared<T: Send + Sync + 'static>(&mut self, service: Arc<T>) {
-        self.offered.insert(TypeId::of::<T>(), Service { type_name: type_name::<T>(), value: service });
+        self.offered.insert(TypeId::of::<T>(), Service::shared(service));
+    }
+
+    /// Adds a service of which each sub-agent has its own, and replaces an earlier one of the same type. `for_sub_agent` makes it from that
+    /// of the agent that starts the sub-agent. It is dropped when the sub-agent ends.
+    pub fn insert_per_agent<T: Send + Sync + 'static>(&mut self, service: T, for_sub_agent: fn(&T) -> T) {
+        self.offered.insert(TypeId::of::<T>(), Service::per_agent(Arc::new(service), for_sub_agent));
+    }
+
+    /// Returns the services of a sub-agent: the same, except those that each agent has for itself.
+    #[must_use]
+    pub fn for_sub_agent(&self) -> Self {
+        let mut services = self.clone();
+        for service in services.offered.values_mut() {
+            if let Some(made) = service.for_sub_agent.as_ref().map(|make| make()) {
+                *service = made;
+            }
+        }
+        services
     }
 
     /// Sets the reason that the host offers no service of this type, and the next step, such as a setting to write. Tools that need the

@@ -53,10 +53,10 @@ fn a_call_runs_if_the_validator_and_serde_accept_its_arguments() {
 }
 
 #[test]
-#[ignore = "takes half a minute: cargo test --release -p toolcrib-tools --test differential -- --ignored half_a_minute"]
+#[ignore = "takes half a minute: cargo test -p toolcrib-tools --test differential -- --ignored half_a_minute"]
 fn a_call_runs_if_the_validator_and_serde_accept_its_arguments_for_half_a_minute() {
     let until = Instant::now() + Duration::from_secs(30);
-    eprintln!("{:?}", run(|_| Instant::now() < until, 2));
+    eprintln!("\n{:?}", run(|_| Instant::now() < until, 2));
 }
 
 #[test]

@@ -29,9 +29,10 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, and asking the user. A session adds asking its model, and a search
-/// backend its targets.
-const DEFAULT_GRANTS: [&str; 3] = ["fs:read:**", "clock:read:**", "user:read:**"];
+/// The default grants: reading below the root, reading the clock, asking the user, and using the programs that the session has started. A
+/// session adds asking its model, and a search backend its targets.
+const DEFAULT_GRANTS: [&str; 5] =
+    ["fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**"];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";

@@ -9,12 +9,13 @@ fn the_ceiling_names_what_the_tools_of_each_crate_could_touch() {
     let page = Crib::new().run(&["audit", "ceiling"]).expect(0).stdout;
     let line = |part: &str| page.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {page}"));
     assert!(line("fs:destroy:**").contains("fs.remove"), "{page}");
-    assert!(line("fs:write:**").contains("fs.edit, fs.move, fs.write"), "{page}");
+    let writing: Vec<&str> = page.lines().filter(|line| line.contains("fs:write:**")).collect();
+    assert!(writing.iter().any(|line| line.contains("fs.edit, fs.move, fs.write")), "{page}");
     assert!(line("clock:read:now").ends_with("time.now"), "{page}");
     assert!(line("exec:write:**").contains("programs that run others"), "{page}");
-    assert!(!line("fs:write:**").contains("programs"), "{page}");
+    assert!(!writing.iter().any(|line| line.contains("programs")), "{page}");
     let place = |part: &str| page.find(part).unwrap();
-    assert!(place("toolcrib-fs ") < place("fs:read:**") && place("fs:read:**") < place("toolcrib-time "), "{page}");
+    assert!(place("toolcrib-fs ") < place("fs.search") && place("fs.search") < place("toolcrib-time "), "{page}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ name = "features"
 edition = "2024"
 
 [dependencies]
+chrono = { version = "0.4", default-features = false, features = ["now", "serde"] }
 futures-task = "0.3"
 getrandom = { version = "0.4", features = ["std", "sys_rng"] }
 indexmap = { version = "2", features = ["serde"] }

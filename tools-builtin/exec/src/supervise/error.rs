@@ -40,6 +40,9 @@ pub enum StartError {
         /// The answer of the operating system.
         source: io::Error,
     },
+    /// No pipe or pseudo-terminal could be opened.
+    #[error("no streams for the program: {0}")]
+    Streams(#[source] io::Error),
     /// The supervisor could not be started or ended early.
     #[error("no supervisor for the program: {0}")]
     Supervisor(#[source] io::Error),

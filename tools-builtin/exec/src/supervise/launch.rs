@@ -16,6 +16,7 @@ pub struct Launch {
     env: Vec<(OsString, OsString)>,
     cwd: Option<PathBuf>,
     ends_with_parent: bool,
+    has_terminal: bool,
     #[cfg(target_os = "linux")]
     #[serde(skip)]
     gate: Option<crate::walls::Gate>,
@@ -32,6 +33,7 @@ impl Launch {
             env: Vec::new(),
             cwd: None,
             ends_with_parent: false,
+            has_terminal: false,
             #[cfg(target_os = "linux")]
             gate: None,
         }
@@ -102,6 +104,14 @@ impl Launch {
         }
     }
 
+    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
+    /// output. The program controls the terminal only if it, or a wall around it, takes it.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Self {
+        self.has_terminal = true;
+        self
+    }
+
     /// Returns the program.
     pub fn program(&self) -> &OsStr {
         &self.program
@@ -110,6 +120,11 @@ impl Launch {
     #[cfg(target_os = "linux")]
     pub(super) fn cwd(&self) -> Option<&Path> {
         self.cwd.as_deref()
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn has_terminal(&self) -> bool {
+        self.has_terminal
     }
 
     #[cfg(target_os = "linux")]

@@ -9,7 +9,6 @@ use super::ended::Ended;
 use super::error::{StdinError, SupervisorLost};
 #[cfg(target_os = "linux")]
 use super::leash::Leash;
-use super::ring::{Recent, Ring};
 use super::stdin::Stdin;
 
 /// A program that was started, with a collector `C` for each of its output streams.
@@ -81,9 +80,15 @@ impl<C> Running<C> {
         }
     }
 
-    /// Closes the standard input after all writes.
-    pub async fn close_stdin(&self) {
-        self.stdin.close().await;
+    /// Ends the standard input after all writes: closes a pipe, or writes ctrl-d to a terminal. Waits while the program does not read.
+    ///
+    /// # Errors
+    /// Returns an error if the program has ended.
+    pub async fn end_stdin(&self) -> Result<(), StdinError> {
+        tokio::select! {
+            ended = self.stdin.end() => ended,
+            _ = self.wait() => Err(StdinError::Closed),
+        }
     }
 
     /// Writes to the standard input in the background and closes it. The program need not read.
@@ -95,7 +100,8 @@ impl<C> Running<C> {
                 _ = stdin.write(&bytes) => {}
                 _ = status.wait_for(|status| *status != Status::Running) => {}
             }
-            stdin.close().await;
+            // An error means that it is closed.
+            let _ = stdin.end().await;
         });
     }
 
@@ -119,18 +125,6 @@ impl Running<Capture> {
     /// Returns the standard error so far.
     pub fn stderr(&self) -> Captured {
         self.with_stderr(|stderr| stderr.to_text())
-    }
-}
-
-impl Running<Ring> {
-    /// Takes the standard output since the last read.
-    pub fn read_stdout(&self) -> Recent {
-        self.with_stdout(Ring::read)
-    }
-
-    /// Takes the standard error since the last read.
-    pub fn read_stderr(&self) -> Recent {
-        self.with_stderr(Ring::read)
     }
 }
 

@@ -17,28 +17,30 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
 
     use tokio::sync::watch;
 
-    use super::running::Status;
+    use super::running::{Status, locked};
     use super::spawn::spawn;
-    use super::stdin::Stdin;
+    use super::streams::Opened;
     use super::watch::{drain, follow};
 
     if !crate::entered::has_entered() {
         return Err(StartError::NotEntered);
     }
-    let pipes = || std::io::Result::Ok((std::io::pipe()?, std::io::pipe()?, std::io::pipe()?));
-    let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) =
-        pipes().map_err(StartError::Supervisor)?;
-    let stdin = launch.through_gate(in_read.into()).map_err(StartError::Supervisor)?;
-    let (pid, leash, supervised) = spawn(launch, [stdin, out_write.into(), err_write.into()]).await?;
+    let streams = if launch.has_terminal() { Opened::terminal() } else { Opened::pipes() };
+    let streams = streams.map_err(StartError::Streams)?;
+    let [stdin, out, err] = streams.program;
+    let stdin = launch.through_gate(stdin).map_err(StartError::Streams)?;
+    let (pid, leash, supervised) = spawn(launch, [stdin, out, err]).await?;
 
     let (gone, tree_gone) = watch::channel(false);
     let (publish, status) = watch::channel(Status::Running);
     let (stdout, stderr) = (Arc::new(Mutex::new(stdout)), Arc::new(Mutex::new(stderr)));
-    let out = drain(out_read.into(), stdout.clone(), tree_gone.clone()).map_err(StartError::Supervisor)?;
-    let err = drain(err_read.into(), stderr.clone(), tree_gone).map_err(StartError::Supervisor)?;
-    let stdin = Stdin::from_pipe(in_write.into()).map_err(StartError::Supervisor)?;
-    tokio::spawn(follow(supervised, [out, err], gone, publish));
-    Ok(Running { pid, stdin, stdout, stderr, status, leash })
+    let mut drains = vec![drain(streams.stdout, stdout.clone(), tree_gone.clone())];
+    match streams.stderr {
+        Some(stream) => drains.push(drain(stream, stderr.clone(), tree_gone)),
+        None => locked(&stderr).finish(),
+    }
+    tokio::spawn(follow(supervised, drains, gone, publish));
+    Ok(Running { pid, stdin: streams.stdin, stdout, stderr, status, leash })
 }
 
 /// Starts a program, whose output goes to the collectors.

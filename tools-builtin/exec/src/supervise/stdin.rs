@@ -9,23 +9,33 @@ use tokio::sync::Mutex;
 
 use super::error::StdinError;
 
-/// A pipe to the program until it is closed.
-#[derive(Clone)]
-pub(super) struct Stdin(Arc<Mutex<Option<Pipe>>>);
+/// Ends the input of a terminal, at the beginning of a line.
+const END_OF_INPUT: &[u8] = b"\x04";
 
-type Pipe = Pin<Box<dyn AsyncWrite + Send>>;
+/// The host's end of the standard input until it is closed.
+#[derive(Clone)]
+pub(super) struct Stdin {
+    stream: Arc<Mutex<Option<Stream>>>,
+    is_terminal: bool,
+}
+
+type Stream = Pin<Box<dyn AsyncWrite + Send>>;
 
 impl Stdin {
     #[cfg(target_os = "linux")]
-    pub(super) fn from_pipe(pipe: std::os::fd::OwnedFd) -> io::Result<Self> {
-        let pipe = tokio::net::unix::pipe::Sender::from_owned_fd(pipe)?;
-        Ok(Self(Arc::new(Mutex::new(Some(Box::pin(pipe))))))
+    pub(super) fn from_pipe(pipe: tokio::net::unix::pipe::Sender) -> Self {
+        Self { stream: Arc::new(Mutex::new(Some(Box::pin(pipe)))), is_terminal: false }
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(super) fn from_terminal(terminal: tokio::net::unix::pipe::Sender) -> Self {
+        Self { is_terminal: true, ..Self::from_pipe(terminal) }
     }
 
     pub(super) async fn write(&self, bytes: &[u8]) -> Result<(), StdinError> {
-        let mut stdin = self.0.lock().await;
-        let pipe = stdin.as_mut().ok_or(StdinError::Closed)?;
-        let written = pipe.write_all(bytes).await;
+        let mut stdin = self.stream.lock().await;
+        let stream = stdin.as_mut().ok_or(StdinError::Closed)?;
+        let written = stream.write_all(bytes).await;
         if written.is_err() {
             *stdin = None;
         }
@@ -35,7 +45,12 @@ impl Stdin {
         })
     }
 
-    pub(super) async fn close(&self) {
-        *self.0.lock().await = None;
+    /// Closes a pipe. A terminal stays open, because its reader may go on after the end of input.
+    pub(super) async fn end(&self) -> Result<(), StdinError> {
+        if self.is_terminal {
+            return self.write(END_OF_INPUT).await;
+        }
+        *self.stream.lock().await = None;
+        Ok(())
     }
 }

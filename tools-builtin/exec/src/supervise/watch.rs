@@ -1,12 +1,8 @@
 //! The tasks that follow a program: one for each output stream, and one for the supervisor.
 
-use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
-use rustix::io::ioctl_fionread;
 use tokio::io::AsyncReadExt as _;
-use tokio::net::unix::pipe::Receiver;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -15,18 +11,18 @@ use super::error::SupervisorLost;
 use super::frame::{Report, read};
 use super::running::{Status, locked};
 use super::spawn::Supervised;
+use super::streams::Output;
 
 /// The size of a read: the usual capacity of a pipe.
 const CHUNK: usize = 64 * 1024;
 
 /// Drains a stream into the collector until it ends.
 pub(super) fn drain<C: Collect>(
-    pipe: OwnedFd,
+    mut output: Output,
     collector: Arc<Mutex<C>>,
     mut gone: watch::Receiver<bool>,
-) -> io::Result<JoinHandle<()>> {
-    let mut pipe = Receiver::from_owned_fd(pipe)?;
-    Ok(tokio::spawn(async move {
+) -> JoinHandle<()> {
+    tokio::spawn(async move {
         let mut buffer = vec![0; CHUNK];
         loop {
             tokio::select! {
@@ -34,26 +30,26 @@ pub(super) fn drain<C: Collect>(
                 // A process outside the tree may hold the pipe open, so its end is not waited for. An error means that the
                 // task of the supervisor is gone.
                 _ = gone.wait_for(|gone| *gone) => {
-                    rest(&pipe, &mut buffer, &collector);
+                    rest(&output, &mut buffer, &collector);
                     break;
                 }
-                read = pipe.read(&mut buffer) => match read {
+                read = output.pipe.read(&mut buffer) => match read {
                     Ok(length) if length > 0 => locked(&collector).push(&buffer[..length]),
                     _ => break,
                 },
             }
         }
         locked(&collector).finish();
-    }))
+    })
 }
 
-/// Takes the bytes that are in the pipe now: all that the program wrote.
-fn rest(pipe: &Receiver, buffer: &mut [u8], collector: &Mutex<impl Collect>) {
-    let mut left = ioctl_fionread(pipe).ok().and_then(|left| usize::try_from(left).ok()).unwrap_or(0);
+/// Takes the bytes that are in the stream now: all that the program wrote.
+fn rest(output: &Output, buffer: &mut [u8], collector: &Mutex<impl Collect>) {
+    let mut left = output.unread();
     while left > 0 {
         let most = left.min(buffer.len());
-        // Tokio may not have heard yet that the pipe is readable. It does not block.
-        match rustix::io::read(pipe, &mut buffer[..most]) {
+        // Tokio may not have heard yet that the stream is readable. It does not block.
+        match rustix::io::read(&output.pipe, &mut buffer[..most]) {
             Ok(length) if length > 0 => {
                 locked(collector).push(&buffer[..length]);
                 left -= length;
@@ -66,7 +62,7 @@ fn rest(pipe: &Receiver, buffer: &mut [u8], collector: &Mutex<impl Collect>) {
 /// Waits for the supervisor's report and for the rest of the output, and publishes the status.
 pub(super) async fn follow(
     mut supervised: Supervised,
-    drains: [JoinHandle<()>; 2],
+    drains: Vec<JoinHandle<()>>,
     gone: watch::Sender<bool>,
     status: watch::Sender<Status>,
 ) {

@@ -42,7 +42,7 @@ pub struct Confined {
     pub walls: Walls,
     /// The layers of this machine, from [`Layers::probe`].
     pub layers: Layers,
-    /// True if the program keeps the terminal of this process.
+    /// True if the standard streams are a terminal, which the program then controls. Needs bubblewrap.
     pub terminal: bool,
 }
 
@@ -57,7 +57,7 @@ impl Confined {
     /// that spawned it.
     ///
     /// # Errors
-    /// Returns an error if the layers do not confine, or if a path is relative or leads through a symbolic link.
+    /// Returns an error if the layers do not confine, if there is no terminal without bubblewrap, or if a path is relative or leads through a symbolic link.
     #[cfg(target_os = "linux")]
     pub fn command(&self) -> Result<Command, WallsError> {
         use super::{Confinement, bubblewrap, paths};
@@ -75,6 +75,7 @@ impl Confined {
                 command.args(bubblewrap::arguments(&self.walls, self.terminal, &host));
                 command
             }
+            Confinement::LandlockAlone if self.terminal => return Err(WallsError::NoTerminal),
             Confinement::LandlockAlone => {
                 let mut command = Command::new(host);
                 command.arg0(HOST_NAME);

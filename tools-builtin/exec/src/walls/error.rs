@@ -19,6 +19,9 @@ pub enum WallsError {
         /// The layers that are missing, and why they are needed.
         missing: String,
     },
+    /// Programs have no terminal without bubblewrap.
+    #[error("programs have no terminal without bubblewrap; start it without a terminal, or install bubblewrap")]
+    NoTerminal,
     /// A path is relative or contains `..`.
     #[error("the path {} is not absolute; give the full path", path.display())]
     NotAbsolute {

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fs;
+use std::io::stdout;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, exit};
 
-use rustix::process::{Signal, set_parent_process_death_signal, setsid};
+use rustix::process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, setsid};
 
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
@@ -27,7 +28,12 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     identities.iter().try_for_each(Identity::verify)?;
     let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
-    if alone && !confined.terminal {
+    if confined.terminal {
+        // The filter of system calls comes later: it keeps programs from typing into their terminal.
+        setsid()?;
+        // A gate may be in the place of standard input.
+        ioctl_tiocsctty(stdout())?;
+    } else if alone {
         // Fails in the leader of a process group, which has no terminal of its own either.
         let _ = setsid();
     }
@@ -44,7 +50,7 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     if alone {
-        landlock::restrict_alone(&confined.walls, confined.terminal)?;
+        landlock::restrict_alone(&confined.walls)?;
         confined
             .env
             .extend(confined.walls.scratch.iter().map(|scratch| ("TMPDIR".to_owned(), scratch.display().to_string())));

@@ -36,7 +36,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>
 }
 
 /// Restricts this thread by Landlock without bubblewrap. A hidden path is left out by granting its neighbours instead of its parents.
-pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), Box<dyn Error>> {
+pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(REQUIRED))?
@@ -48,9 +48,6 @@ pub(super) fn restrict_alone(walls: &Walls, with_terminal: bool) -> Result<(), B
     let grants = Grants::new(walls);
     let hidden: Vec<_> = walls.hidden.iter().cloned().chain(["/proc", "/dev"].map(PathBuf::from)).collect();
     rules.allow(system::own_proc(), reading())?;
-    if with_terminal {
-        rules.allow([PathBuf::from("/dev/tty")], terminal())?;
-    }
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
     rules.allow(system::readable().iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
     rules.allow(grants.read.iter().flat_map(|tree| beside(tree, &hidden)), reading())?;

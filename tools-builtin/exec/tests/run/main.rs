@@ -1,9 +1,17 @@
-//! Calls of `exec.run` through the whole pipeline, judged from outside. This binary is also the host.
+//! Calls of `exec.run` and `exec.shell` through the whole pipeline, judged from outside. This binary is also the host.
 
-#![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "these are tests, although the harness is not that of Rust"
+)]
 
 #[cfg(target_os = "linux")]
+mod background;
+#[cfg(target_os = "linux")]
 mod confinement;
+#[cfg(target_os = "linux")]
+mod daily;
 #[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(target_os = "linux")]
@@ -13,13 +21,20 @@ mod programs;
 #[cfg(target_os = "linux")]
 mod setup;
 #[cfg(target_os = "linux")]
+mod shell;
+#[cfg(target_os = "linux")]
 mod toolchains;
+#[cfg(target_os = "linux")]
+mod ways;
 #[cfg(target_os = "linux")]
 mod weaker;
 
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
+    if background::is_host() {
+        return background::serve();
+    }
     let trials = [
         programs::trials(),
         confinement::trials(),
@@ -27,6 +42,10 @@ fn main() {
         hostile::trials(),
         toolchains::trials(),
         weaker::trials(),
+        ways::trials(),
+        daily::trials(),
+        shell::trials(),
+        background::trials(),
     ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }

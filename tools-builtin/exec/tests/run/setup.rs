@@ -49,7 +49,7 @@ fn confinement() -> &'static Result<Confinement, WallsError> {
 }
 
 /// A test that is left out, with the reason, if this machine cannot confine programs.
-pub(crate) fn trial(name: &str, test: fn()) -> Trial {
+pub(crate) fn trial(name: &str, test: impl FnOnce() + Send + 'static) -> Trial {
     Trial::ignorable_test(name, move || {
         if let Err(missing) = confinement() {
             return Ok(Completion::ignored_with(missing.to_string()));

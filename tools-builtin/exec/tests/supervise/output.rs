@@ -33,6 +33,21 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                 assert_eq!(text.left_out, 9 * MIB as u64 - 8192);
             }
         }),
+        mode.trial("output::a_terminal_is_read_to_its_end", async |mode, marker| {
+            let script = "test -t 0 && test -t 1 && test -t 2 && seq 1 30000 >&2";
+            let launch = mode.launch(&marker, &["sh", "-c", script]).with_terminal();
+            let running = start(&launch, Capture::new(MIB), Capture::new(MIB)).await.expect("sh starts");
+            assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(0));
+            let expected: String = (1..=30_000).map(|line| format!("{line}\r\n")).collect();
+            assert!(running.stdout().head == expected && running.stderr().head.is_empty());
+            // The report of the end and the output race.
+            for _ in 0..100 {
+                let launch = mode.launch(&marker, &["printf", "end"]).with_terminal();
+                let running = start(&launch, Capture::new(MIB), Capture::new(MIB)).await.expect("printf starts");
+                running.wait().await.expect("a report");
+                assert_eq!(running.stdout().head, "end");
+            }
+        }),
         mode.trial("output::streams_may_be_closed_early", async |mode, marker| {
             let running = mode.sh(&marker, "exec <&- >&- 2>&-; sleep .1; exit 7").await;
             assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(7));
@@ -59,7 +74,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             let running = start(&launch, Ring::new(1000), Ring::new(1000)).await.expect("sh starts");
             let mut total = 0;
             until("the last line comes", || {
-                let recent = running.read_stdout();
+                let recent = running.with_stdout(Ring::read);
                 assert!(recent.text.len() <= 1000);
                 total += recent.skipped + recent.text.len() as u64;
                 recent.text.ends_with("end\n")

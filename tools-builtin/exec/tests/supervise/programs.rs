@@ -61,7 +61,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                 running.write(word.as_bytes()).await.expect("cat reads");
                 let mut read = String::new();
                 until("cat answers", || {
-                    read.push_str(&running.read_stdout().text);
+                    read.push_str(&running.with_stdout(Ring::read).text);
                     read == word
                 })
                 .await;
@@ -69,7 +69,7 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
             assert_eq!(running.status(), Status::Running);
             running.stop();
             running.wait().await.expect("a report");
-            assert!(running.read_stdout().finished);
+            assert!(running.with_stdout(Ring::read).finished);
             assert!(matches!(running.write(b"three\n").await, Err(StdinError::Closed)));
         }),
         mode.trial("programs::a_start_can_be_given_up", async |mode, marker| {

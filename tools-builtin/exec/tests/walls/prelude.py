@@ -1,4 +1,4 @@
-import ctypes, errno, fcntl, os, platform, resource, signal, socket, stat, struct, sys, time
+import ctypes, errno, fcntl, os, resource, signal, socket, stat, struct, sys, time
 signal.alarm(60)
 SITE, GRANTED, READONLY, OUTSIDE, TEMPORARY = (os.environ[n].rstrip('/') for n in ('SITE', 'GRANTED', 'READONLY', 'OUTSIDE', 'TEMPORARY'))
 BYSTANDER = int(os.environ.get('BYSTANDER', 0))
@@ -7,7 +7,7 @@ HIDDEN = LODGE + '/lair/hidden'
 PROTECTED = GRANTED + '/guarded/deep/config'
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
-X86 = platform.machine() == 'x86_64'
+X86 = os.uname().machine == 'x86_64'
 
 
 def check(result):

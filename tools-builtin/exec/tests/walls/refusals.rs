@@ -29,6 +29,14 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(!Confinement::LandlockAlone.keeps_protected_paths());
             Ok(())
         }),
+        trial("a_terminal_without_bubblewrap_is_refused", || {
+            let mut confined = launch(|_| ());
+            confined.terminal = true;
+            confined.command()?;
+            confined.layers = confined.layers.without_bubblewrap();
+            assert!(matches!(confined.command().unwrap_err(), WallsError::NoTerminal));
+            Ok(())
+        }),
         trial("relative_paths_are_refused", || {
             let refused = |path: &str| launch(|walls| walls.write.push(path.into())).command().unwrap_err();
             assert!(matches!(refused("src"), WallsError::NotAbsolute { .. }));

@@ -51,7 +51,7 @@ impl Site {
     pub(crate) fn with_bystander(mut self, case: &Case) -> Self {
         let mut bystander = Command::new(PYTHON);
         bystander
-            .args(["-I", "-c", include_str!("bystander.py"), SECRET])
+            .args(["-I", "-S", "-c", include_str!("bystander.py"), SECRET])
             .env_clear()
             .env("SECRET", SECRET)
             .current_dir(self.folder.path());
@@ -146,7 +146,7 @@ impl Site {
 
     /// Runs a Python script behind the walls.
     pub(crate) fn confined(&self, case: &Case, script: &str, inherits: bool) -> Output {
-        let command = self.launch(case, PYTHON, &["-I", "-c", &format!("{PRELUDE}{script}")]).command().unwrap();
+        let command = self.launch(case, PYTHON, &["-I", "-S", "-c", &format!("{PRELUDE}{script}")]).command().unwrap();
         let name = if case.alone { "toolcrib-walls" } else { command.get_program().to_str().unwrap() };
         self.run(case, command.get_program().to_str().unwrap(), name, &command, inherits)
     }
@@ -154,7 +154,10 @@ impl Site {
     /// Runs the same script without walls.
     pub(crate) fn unconfined(&self, case: &Case, script: &str, inherits: bool) -> Output {
         let mut command = Command::new(PYTHON);
-        command.args(["-I", "-c", &format!("{PRELUDE}{script}")]).envs(self.env()).current_dir(self.path("granted"));
+        command
+            .args(["-I", "-S", "-c", &format!("{PRELUDE}{script}")])
+            .envs(self.env())
+            .current_dir(self.path("granted"));
         self.run(case, PYTHON, PYTHON, &command, inherits)
     }
 

@@ -1,0 +1,23 @@
+//! `exec.list`: lists the background programs.
+
+use tools::{ToolContext, ToolError, tool};
+
+use super::table::Programs;
+
+/// Lists the background programs that you started: handle, state and command line.
+#[tool(
+    name = "exec.list",
+    title = "List background programs",
+    reads = "program:list",
+    needs = Programs,
+    tags = ["programs"],
+    example({}),
+)]
+pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
+    let programs = cx.need::<Programs>()?.list();
+    let lines: Vec<_> = programs
+        .iter()
+        .map(|(handle, program)| format!("{handle}: {}: {}", program.state(), program.command()))
+        .collect();
+    Ok(if lines.is_empty() { "[no background programs]".to_owned() } else { lines.join("\n") })
+}

@@ -1,0 +1,156 @@
+//! [`Program`]: one background program.
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OnceCell, watch};
+use tools::{ToolContext, ToolError};
+
+use super::output::Output;
+use crate::prepare::{Prepared, blocking, failed, not_started};
+use crate::report::end;
+use crate::supervise::{self, Recent, Running, Status, StdinError};
+
+/// The time without output after which an answer is complete.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest time in which an answer can become complete.
+const ANSWER: Duration = Duration::from_secs(1);
+
+/// The longest time that a program may take to read its input.
+const INPUT: Duration = Duration::from_secs(10);
+
+/// A program that was started in the background. A drop ends it with all its descendants.
+pub(super) struct Program {
+    // Dropped before the folder of its temporary files.
+    running: Running<Output>,
+    prepared: std::sync::Arc<Prepared>,
+    /// The command line, quoted.
+    command: String,
+    started: Instant,
+    has_terminal: bool,
+    news: watch::Receiver<()>,
+    /// The note on protected files that changed, once the program has ended.
+    changes: OnceCell<Option<String>>,
+}
+
+impl Program {
+    pub(super) async fn start(prepared: Prepared, command: String, has_terminal: bool) -> Result<Self, ToolError> {
+        let (publish, news) = watch::channel(());
+        let stdout = if has_terminal { Output::from_terminal(&publish) } else { Output::from_pipe(&publish) };
+        let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
+        Ok(Self {
+            running: running.map_err(not_started)?,
+            prepared: prepared.into(),
+            command,
+            started: Instant::now(),
+            has_terminal,
+            news,
+            changes: OnceCell::new(),
+        })
+    }
+
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// Returns the notes on the walls.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.prepared.notes
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.running.status() == Status::Running
+    }
+
+    /// Describes the state, such as `runs for 1.2 s`.
+    pub(super) fn state(&self) -> String {
+        match self.running.status() {
+            Status::Running => format!("runs for {:.1} s", self.started.elapsed().as_secs_f64()),
+            Status::Ended(ended) => end(ended),
+            Status::Lost(lost) => lost.to_string(),
+        }
+    }
+
+    /// Waits up to `wait` for output or the end, and then until the output pauses.
+    pub(super) async fn settle(&self, wait: Duration) {
+        let mut news = self.news.clone();
+        news.mark_unchanged();
+        let output = async { while !self.is_unread() && news.changed().await.is_ok() {} };
+        tokio::select! {
+            () = output => {}
+            _ = self.running.wait() => return,
+            () = tokio::time::sleep(wait) => return,
+        }
+        let pause = async { while let Ok(Ok(())) = tokio::time::timeout(PAUSE, news.changed()).await {} };
+        tokio::select! {
+            () = pause => {}
+            _ = self.running.wait() => {}
+            () = tokio::time::sleep(ANSWER) => {}
+        }
+    }
+
+    /// Writes to the standard input.
+    pub(super) async fn write(&self, text: &str) -> Result<(), ToolError> {
+        self.in_time(self.running.write(text.as_bytes())).await
+    }
+
+    /// Ends the standard input.
+    pub(super) async fn end_input(&self) -> Result<(), ToolError> {
+        self.in_time(self.running.end_stdin()).await
+    }
+
+    /// Ends the program with all its descendants.
+    pub(super) async fn stop(&self) {
+        self.running.stop();
+        // The state says how it ended.
+        let _ = self.running.wait().await;
+    }
+
+    /// Takes the output since the last report, and returns it with the state.
+    pub(super) async fn report(&self, cx: &ToolContext, handle: &str, notes: &[String]) -> Result<String, ToolError> {
+        let is_over = !self.is_running();
+        let changes = if is_over { self.changes(cx).await? } else { None };
+        let mut text = format!("[{handle}: {}]", self.state());
+        for note in notes.iter().chain(changes).chain(&self.prepared.refused()) {
+            text += &format!("\n[{note}]");
+        }
+        let out = if self.has_terminal { "terminal" } else { "stdout" };
+        let streams =
+            [(out, self.running.with_stdout(Output::read)), ("stderr", self.running.with_stderr(Output::read))];
+        let mut is_silent = true;
+        for (name, Recent { skipped, text: new, .. }) in streams {
+            let lost = if skipped > 0 { format!("[… {skipped} bytes were not kept …]\n") } else { String::new() };
+            if skipped > 0 || !new.is_empty() {
+                text += &format!("\n{name}:\n{lost}{new}");
+                is_silent = false;
+            }
+        }
+        if is_silent {
+            text += "\n[no new output]";
+        }
+        Ok(text)
+    }
+
+    /// Returns the note on protected files that changed. The first call looks for them.
+    async fn changes(&self, cx: &ToolContext) -> Result<Option<&String>, ToolError> {
+        let find = || {
+            let (prepared, cx) = (self.prepared.clone(), cx.clone());
+            blocking(move || Ok(prepared.changes(&cx)))
+        };
+        Ok(self.changes.get_or_try_init(find).await?.as_ref())
+    }
+
+    fn is_unread(&self) -> bool {
+        self.running.with_stdout(|output| output.is_unread()) || self.running.with_stderr(|output| output.is_unread())
+    }
+
+    async fn in_time(&self, written: impl Future<Output = Result<(), StdinError>>) -> Result<(), ToolError> {
+        match tokio::time::timeout(INPUT, written).await {
+            Ok(written) => written.map_err(|error| failed(&error)),
+            Err(_) => Err(ToolError::execution_failed(format!(
+                "the program has not read all of the text within {} s; read its output, or stop it",
+                INPUT.as_secs()
+            ))),
+        }
+    }
+}

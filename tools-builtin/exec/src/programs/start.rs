@@ -1,0 +1,99 @@
+//! `exec.start`: starts a background program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
+use tools_fs::Workspace;
+
+use super::program::Program;
+use super::table::Programs;
+use crate::Sandbox;
+use crate::command::{command, target};
+use crate::prepare::{Prepared, Request, failed};
+
+/// The time in which the first output has to come to be in the answer.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// The characters of a command line that are shown.
+const SHOWN: usize = 200;
+
+/// The line of the preview about the time after the start.
+const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
+
+/// The note of a call whose program nobody can reach.
+const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session; start it in one to go on with it";
+
+/// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its first output, and a handle to
+/// read from it, to write to it and to stop it. It ends with the session.
+///
+/// There is no shell. The program sees only the files that this session may read now, writes only those that it may write, and has no
+/// network. A program that ends by itself within minutes is better run in one call.
+#[tool(
+    name = "exec.start",
+    title = "Start a background program",
+    writes = "exec:{*}",
+    targets = targets,
+    needs(Programs, Sandbox, Workspace),
+    preview = describe,
+    tags = ["programs"],
+    max_output = "64KiB",
+    timeout = "60s",
+    example({"program": "python3", "args": ["-i"], "terminal": true}),
+    example({"program": "tail", "args": ["-F", "build.log"]}),
+)]
+pub(crate) async fn start(
+    cx: &ToolContext,
+    /// The name of the program, or its path below the workspace root, such as `./configure`, whatever `cwd` is.
+    program: String,
+    /// The arguments.
+    #[serde(default)]
+    args: Vec<String>,
+    /// More environment variables, each as `NAME=VALUE`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*=")))]
+    env: Vec<String>,
+    /// The working directory, relative to the workspace root.
+    #[serde(default = "root")]
+    cwd: String,
+    /// True for a terminal of 80 columns and 24 rows instead of pipes. Programs that ask or wait for keys need one.
+    #[serde(default)]
+    terminal: bool,
+) -> Result<String, ToolError> {
+    let programs = cx.need::<Programs>()?;
+    programs.check_room()?;
+    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    let command = visible_line(&command.to_string(), SHOWN);
+    let request = Request { program, args, env, cwd };
+    let prepared = match terminal {
+        true => Prepared::for_terminal(cx, request).await?,
+        false => Prepared::for_call(cx, request).await?,
+    };
+    let program = Arc::new(Program::start(prepared, command, terminal).await?);
+    program.settle(FIRST).await;
+    // A call that was dropped until now has ended the program.
+    let handle = programs.insert(program.clone())?;
+    let mut notes = program.notes().to_vec();
+    notes.extend(programs.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
+    program.report(cx, &handle, &notes).await
+}
+
+fn root() -> String {
+    ".".to_owned()
+}
+
+async fn describe(
+    cx: &ToolContext,
+    program: String,
+    args: Vec<String>,
+    env: Vec<String>,
+    _cwd: String,
+    _terminal: bool,
+) -> Result<Preview, ToolError> {
+    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    crate::preview::preview(cx, &format!("{command}\n{BACKGROUND}"))
+}
+
+fn targets(program: String, args: Vec<String>, env: Vec<String>, _cwd: String, _terminal: bool) -> Targets {
+    Ok(vec![target(&command(&env, &program, &args)?)?])
+}

@@ -1,0 +1,30 @@
+//! `exec.stop`: ends a background program.
+
+use tools::{ToolContext, ToolError, tool};
+
+use super::table::Programs;
+
+/// Ends a background program with all processes that it started, and returns the rest of its output. The handle is then gone.
+///
+/// The program gets no chance to clean up. To ask a program on a terminal first, write `"\u0003"` to it.
+#[tool(
+    name = "exec.stop",
+    title = "Stop a background program",
+    writes = "program:{handle}",
+    needs = Programs,
+    tags = ["programs"],
+    max_output = "64KiB",
+    example({"handle": "p1"}),
+)]
+pub(crate) async fn stop(
+    cx: &ToolContext,
+    /// The handle of the program, from its start.
+    handle: String,
+) -> Result<String, ToolError> {
+    let programs = cx.need::<Programs>()?;
+    let program = programs.find(&handle)?;
+    program.stop().await;
+    let report = program.report(cx, &handle, &[]).await?;
+    programs.remove(&handle);
+    Ok(report)
+}

@@ -1,0 +1,49 @@
+//! Reads a word of a command as the shell does.
+
+use tools::protocol::{Word, Words};
+
+/// Returns the text of a word without expansions, or `None` if the shell may make something else of it.
+pub(super) fn known(text: &str) -> Option<String> {
+    match read(text) {
+        Some(Word::Known(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns a word of which not all is known. `is_quoted` says that all of it is in double quotes.
+pub(super) fn unknown(text: &str, is_quoted: bool) -> Word {
+    match read(text) {
+        Some(word @ (Word::Unknown(_) | Word::UnknownWords(_))) => word,
+        // `"$@"` is any number of words.
+        _ if is_quoted && !text.contains('@') => Word::Unknown(text.to_owned()),
+        _ => Word::UnknownWords(text.to_owned()),
+    }
+}
+
+/// Describes the reason why a plain word is not known.
+pub(super) fn fault(text: &str) -> &'static str {
+    match text.chars().find(|c| "*?[{~$`\\".contains(*c)) {
+        Some('*' | '?' | '[') => "a pattern of file names",
+        Some('{') => "braces",
+        Some('~') => "a home folder",
+        Some('$' | '`') => "a variable",
+        _ => "a word that shells read in different ways",
+    }
+}
+
+/// Quotes a word so that it has no other meaning in any shell.
+pub(super) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+fn read(text: &str) -> Option<Word> {
+    // What `$'\u00e9'` is depends on the locale.
+    if text.contains("$'") && (text.contains("\\u") || text.contains("\\U")) {
+        return None;
+    }
+    // As the first word, an empty one is refused.
+    let words: Words = format!("x {text}").parse().ok()?;
+    let mut words = words.iter().skip(1);
+    let word = words.next()?.clone();
+    words.next().is_none().then_some(word)
+}

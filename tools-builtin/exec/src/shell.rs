@@ -1,0 +1,159 @@
+//! `exec.shell`: runs a script.
+
+use serde::{Deserialize, Serialize};
+use tools::protocol::{Access, Normaliser, Target, TargetError, Word, Words};
+use tools::schemars::{self, JsonSchema};
+use tools::{Preview, Targets, ToolContext, ToolError, tool};
+use tools_fs::Workspace;
+
+use crate::Sandbox;
+use crate::command::target;
+use crate::prepare::{Prepared, Request, failed};
+use crate::run::{default_seconds, root, run_prepared};
+use crate::script::{Dialect, Script};
+
+/// Variables that make a shell run or read something else than its script.
+const OF_SHELLS: [&str; 5] = ["BASHOPTS", "BASH_ENV", "ENV", "PS4", "SHELLOPTS"];
+
+/// A shell of `exec.shell`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shell {
+    /// The language of bash.
+    #[default]
+    Bash,
+    /// The language of any POSIX shell.
+    Sh,
+}
+
+/// Runs a script by a shell. It sees only the files that this session may read, writes only those that it may write, and has no network.
+/// Plain commands with `&&`, `||`, `;`, `|` and redirections to files of the workspace run by the rules for their commands. A person is
+/// asked about any other script: one with variables, `$(…)`, assignments, loops, patterns of file names or here-documents. Instead of
+/// a here-document, use `stdin`. A non-zero exit code is an answer, not an error.
+#[tool(
+    name = "exec.shell",
+    title = "Run a script",
+    reads = "fs:{*}",
+    writes = ["exec:{*}", "fs:{*}"],
+    targets = targets,
+    needs(Sandbox, Workspace),
+    preview = describe,
+    tags = ["programs"],
+    max_output = "64KiB",
+    timeout = "610s",
+    example({"script": "cargo fmt --check && cargo test 2>&1 | tail -n 20"}),
+    example({"script": "sort | uniq -c > counts.txt", "shell": "sh", "stdin": "b\na\nb\n"}),
+)]
+pub(crate) async fn shell(
+    cx: &ToolContext,
+    /// The script.
+    #[schemars(length(max = 16384))]
+    script: String,
+    /// The shell: `bash`, or `sh` for any POSIX shell.
+    #[serde(default)]
+    shell: Shell,
+    /// More environment variables, each as `NAME=VALUE`.
+    #[serde(default)]
+    #[schemars(inner(regex(pattern = "^[A-Za-z_][A-Za-z0-9_]*=")))]
+    env: Vec<String>,
+    /// The working directory, relative to the workspace root.
+    #[serde(default = "root")]
+    cwd: String,
+    /// The text of standard input.
+    #[serde(default)]
+    stdin: String,
+    /// The time limit in seconds.
+    #[serde(default = "default_seconds")]
+    #[schemars(range(min = 1, max = 600))]
+    timeout: u32,
+) -> Result<String, ToolError> {
+    let read = read(&script, shell, &env, &cwd).map_err(|error| failed(&error))?;
+    // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
+    let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
+    let prepared = Prepared::for_call(cx, request).await?;
+    run_prepared(cx, prepared, stdin, timeout).await
+}
+
+impl Shell {
+    fn program(self) -> String {
+        match self {
+            Self::Bash => "bash".to_owned(),
+            Self::Sh => "sh".to_owned(),
+        }
+    }
+
+    /// Returns the arguments that run a script. After `--`, a script that begins with `-` is not an option.
+    fn args(self, script: String) -> Vec<String> {
+        let options: &[&str] = match self {
+            Self::Bash => &["--noprofile", "--norc", "-c", "--"],
+            Self::Sh => &["-c", "--"],
+        };
+        options.iter().map(|option| (*option).to_owned()).chain([script]).collect()
+    }
+}
+
+/// Reads the script of a call.
+fn read(script: &str, shell: Shell, env: &[String], cwd: &str) -> Result<Script, TargetError> {
+    let cwd = Normaliser::Path.apply(cwd);
+    let cwd = cwd.map_err(|reason| TargetError::Argument { field: "cwd".to_owned(), reason })?;
+    let dialect = match shell {
+        Shell::Bash => Dialect::Bash,
+        Shell::Sh => Dialect::Posix,
+    };
+    let mut read =
+        Script::parse(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
+    let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
+    if env.iter().any(|variable| OF_SHELLS.contains(&&*name(variable))) {
+        read.make_opaque("a variable by which shells run or read something else");
+    }
+    Ok(read)
+}
+
+fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, _stdin: String, _timeout: u32) -> Targets {
+    let read = read(&script, shell, &env, &cwd)?;
+    let fault = |reason| TargetError::Argument { field: "script".to_owned(), reason };
+    let mut targets = Vec::new();
+    for (access, path) in &read.files {
+        targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
+    }
+    let whole = [Word::Known(shell.program()), Word::Known("-c".to_owned()), Word::Unknown("$script".to_owned())];
+    let whole = read.quoted.is_none().then(|| whole.to_vec());
+    let commands = read.commands.iter().map(|words| words.iter().cloned().collect());
+    for words in commands.chain(whole) {
+        // As in `exec.run`, variables are part of the command.
+        let variables = (!env.is_empty()).then_some("env").into_iter().chain(env.iter().map(String::as_str));
+        let words = Words::new(variables.map(|word| Word::Known(word.to_owned())).chain(words)).map_err(fault)?;
+        targets.push(target(&words)?);
+    }
+    Ok(targets)
+}
+
+async fn describe(
+    cx: &ToolContext,
+    script: String,
+    shell: Shell,
+    env: Vec<String>,
+    cwd: String,
+    _stdin: String,
+    _timeout: u32,
+) -> Result<Preview, ToolError> {
+    let read = read(&script, shell, &env, &cwd).map_err(|error| failed(&error))?;
+    let mut text = format!("runs by {}, in {cwd}:\n", shell.program());
+    for line in script.split('\n') {
+        text += &format!("  | {line}\n");
+    }
+    for reason in &read.reasons {
+        text += &format!("asked about, because {reason}\n");
+    }
+    for variable in &env {
+        text += &format!("variable: {variable}\n");
+    }
+    for command in &read.commands {
+        text += &format!("command: {command}\n");
+    }
+    for (access, path) in &read.files {
+        let verb = if *access == Access::Read { "reads" } else { "writes" };
+        text += &format!("{verb}: {path}\n");
+    }
+    Ok(Preview::summary(text + &crate::preview::walls(cx)?))
+}

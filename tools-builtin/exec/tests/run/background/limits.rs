@@ -1,0 +1,82 @@
+//! The permissions and the number of background programs.
+
+use libtest_mimic::Trial;
+use serde_json::json;
+use tools::ErrorCode;
+use tools_testkit::TempWorkspace;
+
+use super::session::{ALL, Session};
+use crate::setup::trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial("background::a_start_needs_the_permission_of_its_command", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &["fs:read:**", "exec:write:cat", "program:read:**"]);
+            session.start("cat", &[]);
+            for (tool, arguments) in [
+                ("exec.start", json!({"program": "sh", "args": ["-c", "id"]})),
+                ("exec.start", json!({"program": "cat", "args": ["f"]})),
+                ("exec.write", json!({"handle": "p1", "text": "x\n"})),
+                ("exec.stop", json!({"handle": "p1"})),
+            ] {
+                let error = session.call(tool, arguments.clone()).unwrap_err();
+                assert_eq!(error.code(), ErrorCode::PermissionDenied, "{tool} {arguments}");
+            }
+            session.call("exec.read", json!({"handle": "p1"})).unwrap();
+        }),
+        trial("background::programs_are_listed_with_their_state_and_command", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            assert_eq!(session.call("exec.list", json!({})).unwrap(), "[no background programs]");
+            session.start("sh", &["-c", "exit 4"]);
+            session.start("tail", &["-f", "a file"]);
+            session.start("sleep", &["1000"]);
+            session.read_on(String::new(), "p1", "exit code 4");
+            let list = session.call("exec.list", json!({})).unwrap();
+            let lines: Vec<_> = list.lines().collect();
+            assert_eq!(lines[0], "p1: exit code 4: sh -c 'exit 4'");
+            assert!(lines[1].starts_with("p2: ") && lines[1].ends_with(": tail -f 'a file'"), "{list}");
+            assert!(lines[2].starts_with("p3: runs for ") && lines[2].ends_with(": sleep 1000"), "{list}");
+        }),
+        trial("background::at_most_eight_run_at_once", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            // Programs that have ended do not count.
+            for _ in 0..10 {
+                session.start("true", &[]);
+            }
+            let child = session.sub_agent();
+            for _ in 0..4 {
+                session.start("sleep", &["1000"]);
+                child.start("sleep", &["1000"]);
+            }
+            for session in [&session, &child] {
+                let refused = session.call("exec.start", json!({"program": "true"})).unwrap_err().to_string();
+                assert!(refused.contains("stop one"), "{refused}");
+            }
+            assert!(!session.call("exec.list", json!({})).unwrap().contains("p1:"));
+            session.call("exec.stop", json!({"handle": "p11"})).unwrap();
+            child.start("true", &[]);
+        }),
+        trial("background::agents_reach_their_own_programs_alone", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            session.start("cat", &[]);
+            let child = session.sub_agent();
+            assert!(child.start("cat", &[]).starts_with("[p2: runs"));
+            for (agent, own, other) in [(&session, "p1", "p2"), (&child, "p2", "p1")] {
+                for tool in ["exec.read", "exec.stop", "exec.write"] {
+                    let mut arguments = json!({"handle": other});
+                    if tool == "exec.write" {
+                        arguments["text"] = "x\n".into();
+                    }
+                    let error = agent.call(tool, arguments).unwrap_err().to_string();
+                    assert!(error.ends_with(&format!("choose from {own}")), "{error}");
+                }
+                let list = agent.call("exec.list", json!({})).unwrap();
+                assert!(list.contains(own) && !list.contains(other), "{list}");
+            }
+        }),
+    ]
+}
