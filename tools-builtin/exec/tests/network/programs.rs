@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tools::Decision;
 use tools::policy::{Policy, Rule, Verdict};
+use tools_exec::Programs;
 use tools_http::HttpOptions;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_testkit::{RecordingApprover, TempWorkspace};
@@ -145,6 +146,33 @@ for name in ['127.0.0.1', 'localhost']:
             assert!(sh(&host, script).contains("over"));
             runtime().block_on(ended.1.notified());
             assert!(ended.0.load(Ordering::SeqCst));
+        }),
+        trial("a_background_program_has_a_network_also_on_a_terminal", &[CURL], || {
+            let server = runtime().block_on(TestServer::start(|_| TestServer::ok("text/plain", "hello")));
+            let network = ["net:read:a.test", "program:read:**", "program:write:**"];
+            for terminal in [false, true] {
+                let workspace = TempWorkspace::new();
+                let host = host(&workspace, names([("a.test", server.address())]), &network).with_context(|cx| {
+                    let mut services = cx.services().clone();
+                    Programs::offer(&mut services);
+                    cx.with_services(services)
+                });
+                let call = |tool: &str, arguments| runtime().block_on(host.call(tool, arguments)).unwrap().to_text();
+                let mut shown = call("exec.start", json!({"program": "sh", "terminal": terminal}));
+                // The call that started it has ended.
+                let script =
+                    "test -t 0 && echo terminal; curl -sS http://a.test/ http://b.test/; echo over-$((1 + 1))\n";
+                shown += &call("exec.write", json!({"handle": "p1", "text": script}));
+                for _ in 0..30 {
+                    if shown.contains("over-2") {
+                        break;
+                    }
+                    shown += &call("exec.read", json!({"handle": "p1"}));
+                }
+                shown += &call("exec.read", json!({"handle": "p1"}));
+                assert!(shown.contains("hello") && shown.contains("ask for net:read:b.test]"), "{shown}");
+                assert_eq!(shown.contains("\nterminal") || shown.contains("terminal\r\n"), terminal, "{shown}");
+            }
         }),
         trial("nothing_serves_a_program_that_has_ended", &[], || {
             let workspace = TempWorkspace::new();
