@@ -26,7 +26,8 @@ pub(crate) enum Shell {
     Sh,
 }
 
-/// Runs a script by a shell. It sees only the files that this session may read, writes only those that it may write, and has no network.
+/// Runs a script by a shell. It sees only the files that this session may read, writes only those that it may write, and reaches only the
+/// hosts that the grant names, by HTTP and HTTPS through a proxy that its variables name.
 /// Plain commands with `&&`, `||`, `;`, `|` and redirections to files of the workspace run by the rules for their commands. A person is
 /// asked about any other script: one with variables, `$(…)`, assignments, loops, patterns of file names or here-documents. Instead of
 /// a here-document, use `stdin`. A non-zero exit code is an answer, not an error.

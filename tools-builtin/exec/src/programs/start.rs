@@ -27,8 +27,8 @@ const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session
 /// Starts a program that runs beside the next calls: a server, a watcher, an interpreter. The answer has its first output, and a handle to
 /// read from it, to write to it and to stop it. It ends with the session.
 ///
-/// There is no shell. The program sees only the files that this session may read now, writes only those that it may write, and has no
-/// network. A program that ends by itself within minutes is better run in one call.
+/// There is no shell. The program sees only the files that this session may read now, writes only those that it may write, and
+/// reaches only the hosts that the grant names. A program that ends by itself within minutes is better run in one call.
 #[tool(
     name = "exec.start",
     title = "Start a background program",
