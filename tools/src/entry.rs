@@ -5,11 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use protocol::wire::schema::Unsendable;
 use protocol::wire::{Format, FormatCell, Strictness, WireTool};
-use protocol::{Digest, Effects, Example, Json, Target, TargetError, Tool, ToolName};
+use protocol::{Digest, Effects, Example, Json, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::computed::computed;
 use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
@@ -181,17 +180,6 @@ impl Entry {
             Some(mask) => mask.apply(arguments.value()).into(),
             None => arguments.clone(),
         }
-    }
-
-    /// Returns the targets of a call, sorted and without duplicates.
-    ///
-    /// # Errors
-    /// Returns an error if an argument is missing or cannot be part of a target, or if [`Handler::targets`] fails.
-    pub fn targets(&self, arguments: &Json) -> Result<Vec<Target>, TargetError> {
-        if self.tool.effects.are_computed() {
-            return computed(self, arguments);
-        }
-        self.tool.effects.targets(&self.tool.name, &self.tool.parameters, arguments)
     }
 
     /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.

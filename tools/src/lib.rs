@@ -9,7 +9,6 @@ mod arguments;
 mod bounded_text;
 pub mod call;
 mod catalog;
-mod computed;
 mod conflict;
 mod context;
 mod default_argument;

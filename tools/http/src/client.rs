@@ -67,7 +67,7 @@ impl HttpClient {
     /// Creates a proxy for a program that the call of this context runs. It has the client's resolver, private hosts and limit of time for
     /// a connection, and none of its secrets.
     pub fn proxy(&self, cx: &ToolContext) -> Proxy {
-        Proxy::new(self.exchange.clone(), cx.clone())
+        Proxy::new(self.exchange.clone(), cx)
     }
 
     /// Sends a request, follows redirects and reads the response. The context's cancellation and deadline end it.

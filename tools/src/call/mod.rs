@@ -86,6 +86,7 @@ mod run;
 mod shuttle_tests;
 pub(crate) mod span;
 mod supply;
+mod targets;
 mod validate;
 mod verify;
 

@@ -57,6 +57,30 @@ fn programs_cannot_read_the_folders_of_the_program() {
     assert!(ended.stdout.contains("readable") && !ended.stdout.contains("canary"), "{ended:#?}");
 }
 
+#[test]
+fn a_command_that_may_start_is_used_in_the_background_without_questions_until_the_session_ends() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let prompts = "exec.start program=cat\nexec.write handle=p1 text=hello\nexec.list\n";
+    let chat = ["chat", "--provider", "direct", "--allow", "exec:write:cat"];
+    let ended = crib.run_with_input(&chat, prompts.as_bytes()).expect(0);
+    assert!(ended.stdout.contains("\nstdout:\nhello\n"), "{ended:#?}");
+    assert!(ended.stdout.contains("p1: runs for ") && ended.stdout.contains(": cat\n"), "{ended:#?}");
+}
+
+#[test]
+fn a_call_without_a_session_says_that_its_program_ends() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let grants = ["--grant", "fs:read:**", "--grant", "exec:write:**"];
+    let ended = crib.run(&[&["call", "exec.start", "program=cat"], &grants[..]].concat()).expect(0);
+    assert!(ended.stdout.contains("[p1: runs for ") && ended.stdout.contains("it ends now"), "{ended:#?}");
+}
+
 #[cfg(feature = "web")]
 #[test]
 fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
@@ -81,28 +105,4 @@ fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
         assert!(ended.stdout.contains(shown), "{shown} {ended:#?}");
         assert_eq!(ended.stdout.contains(named), shown == named);
     }
-}
-
-#[test]
-fn a_command_that_may_start_is_used_in_the_background_without_questions_until_the_session_ends() {
-    let crib = Crib::new();
-    if !is_confined(&crib) {
-        return;
-    }
-    let prompts = "exec.start program=cat\nexec.write handle=p1 text=hello\nexec.list\n";
-    let chat = ["chat", "--provider", "direct", "--allow", "exec:write:cat"];
-    let ended = crib.run_with_input(&chat, prompts.as_bytes()).expect(0);
-    assert!(ended.stdout.contains("\nstdout:\nhello\n"), "{ended:#?}");
-    assert!(ended.stdout.contains("p1: runs for ") && ended.stdout.contains(": cat\n"), "{ended:#?}");
-}
-
-#[test]
-fn a_call_without_a_session_says_that_its_program_ends() {
-    let crib = Crib::new();
-    if !is_confined(&crib) {
-        return;
-    }
-    let grants = ["--grant", "fs:read:**", "--grant", "exec:write:**"];
-    let ended = crib.run(&[&["call", "exec.start", "program=cat"], &grants[..]].concat()).expect(0);
-    assert!(ended.stdout.contains("[p1: runs for ") && ended.stdout.contains("it ends now"), "{ended:#?}");
 }

@@ -87,6 +87,14 @@ impl Launch {
         self
     }
 
+    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
+    /// output. The program controls the terminal only if it, or a wall around it, takes it.
+    #[must_use]
+    pub fn with_terminal(mut self) -> Self {
+        self.has_terminal = true;
+        self
+    }
+
     /// Sets the gate, through which the program gets its standard input and the caller gets a listener.
     #[cfg(target_os = "linux")]
     #[must_use]
@@ -102,14 +110,6 @@ impl Launch {
             Some(gate) => gate.pass(stdin),
             None => Ok(stdin),
         }
-    }
-
-    /// Gives the program a pseudo-terminal as its standard streams. What it writes to standard error arrives at the collector of standard
-    /// output. The program controls the terminal only if it, or a wall around it, takes it.
-    #[must_use]
-    pub fn with_terminal(mut self) -> Self {
-        self.has_terminal = true;
-        self
     }
 
     /// Returns the program.

@@ -27,9 +27,9 @@ pub async fn start<C: Collect>(launch: &Launch, stdout: C, stderr: C) -> Result<
     }
     let streams = if launch.has_terminal() { Opened::terminal() } else { Opened::pipes() };
     let streams = streams.map_err(StartError::Streams)?;
-    let [stdin, out, err] = streams.program;
+    let [stdin, stdout_of_program, stderr_of_program] = streams.program;
     let stdin = launch.through_gate(stdin).map_err(StartError::Streams)?;
-    let (pid, leash, supervised) = spawn(launch, [stdin, out, err]).await?;
+    let (pid, leash, supervised) = spawn(launch, [stdin, stdout_of_program, stderr_of_program]).await?;
 
     let (gone, tree_gone) = watch::channel(false);
     let (publish, status) = watch::channel(Status::Running);

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::fs;
-use std::io::stdout;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, exit};
 
@@ -28,15 +27,6 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     identities.iter().try_for_each(Identity::verify)?;
     let confinement = confined.layers.confinement()?;
     let alone = confinement == Confinement::LandlockAlone;
-    if confined.terminal {
-        // The filter of system calls comes later: it keeps programs from typing into their terminal.
-        setsid()?;
-        // A gate may be in the place of standard input.
-        ioctl_tiocsctty(stdout())?;
-    } else if alone {
-        // Fails in the leader of a process group, which has no terminal of its own either.
-        let _ = setsid();
-    }
     close_inherited_files()?;
     if !alone {
         empty_network()?;
@@ -46,6 +36,17 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         Network::Proxy if alone => return Err("a proxy needs bubblewrap".into()),
         Network::Proxy => Some(gate::listen(PROXY)?),
     };
+    if confined.terminal {
+        // The filter of system calls comes later: it keeps programs from typing into their terminal.
+        setsid()?;
+        match &stdin {
+            Some(stdin) => ioctl_tiocsctty(stdin)?,
+            None => ioctl_tiocsctty(std::io::stdin())?,
+        }
+    } else if alone {
+        // Fails in the leader of a process group, which has no terminal of its own either.
+        let _ = setsid();
+    }
     limits::set(&confined.walls.limits, if alone { limits::threads_of_user() } else { 0 })?;
     privilege::give_up()?;
     set_parent_process_death_signal(Some(Signal::KILL))?;

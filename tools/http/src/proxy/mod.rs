@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Method;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tools::ToolContext;
 use tools::policy::{Reason, Verdict};
 use tools::protocol::{Access, Target};
+use tools::{ToolContext, ToolName};
 use url::Url;
 
 use self::refused::{Refusal, Refused};
@@ -36,13 +36,20 @@ use crate::location;
 #[derive(Clone)]
 pub struct Proxy {
     exchange: Arc<Exchange>,
-    cx: ToolContext,
+    /// The grant and the policy of the call, without its services: one of them may own the program, and would never be dropped.
+    judge: ToolContext,
+    tool: Option<ToolName>,
     refused: Arc<Mutex<Refused>>,
 }
 
 impl Proxy {
-    pub(crate) fn new(exchange: Arc<Exchange>, cx: ToolContext) -> Self {
-        Self { exchange, cx, refused: Arc::default() }
+    pub(crate) fn new(exchange: Arc<Exchange>, cx: &ToolContext) -> Self {
+        let judge = ToolContext::new().with_grant(cx.grant().clone());
+        let judge = match cx.policy() {
+            Some(policy) => judge.with_policy(policy.clone()),
+            None => judge,
+        };
+        Self { exchange, judge, tool: cx.tool().cloned(), refused: Arc::default() }
     }
 
     /// Serves a connection of the program until it ends. Dropping the future ends all that belongs to it.
@@ -71,9 +78,9 @@ impl Proxy {
 
     /// Returns true if neither the grant, nor the policy, nor the rule of unnamed hosts stands against the target.
     fn permits(&self, access: Access, host: &str) -> bool {
-        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), self.cx.tool()) else { return false };
+        let (Ok(target), Some(tool)) = (Target::new(access, "net", host), &self.tool) else { return false };
         let targets = [target];
-        self.cx.rulings(tool, &targets).all(|ruling| match ruling.verdict() {
+        self.judge.rulings(tool, &targets).all(|ruling| match ruling.verdict() {
             Verdict::Allow => true,
             Verdict::Ask => ruling.reasons().iter().all(|reason| matches!(reason, Reason::Default(_))),
             Verdict::Deny => false,

@@ -64,6 +64,17 @@ pub(crate) fn trials() -> Vec<Trial> {
             drop(session);
             marker.assert_gone();
         }),
+        trial("background::ends::the_end_of_a_session_with_a_network_leaves_no_process", || {
+            let (workspace, marker) = (TempWorkspace::new(), Marker::new());
+            let mut session = Session::new(&workspace, &[&ALL[..], &["net:*:example.org"]].concat());
+            session.host = session.host.with_service(tools_http::HttpClient::new());
+            evader(&session, &marker, "p1");
+            // The tasks of the network go on until they are dropped.
+            let runtime = session.runtime.clone();
+            drop(session);
+            marker.assert_gone();
+            drop(runtime);
+        }),
         trial("background::ends::the_end_of_a_sub_agent_leaves_no_process_of_it", || {
             let (workspace, own, other) = (TempWorkspace::new(), Marker::new(), Marker::new());
             let session = Session::new(&workspace, &ALL);

@@ -22,7 +22,7 @@ pub(crate) const ALL: [&str; 5] = ["fs:read:**", "fs:write:**", "exec:write:**",
 /// A session with background programs.
 pub(crate) struct Session {
     pub(crate) host: TestHost,
-    runtime: Arc<Runtime>,
+    pub(crate) runtime: Arc<Runtime>,
 }
 
 impl Session {

@@ -1,15 +1,30 @@
-//! Targets that a function of the tool computes.
+//! [`Entry::targets`]: the targets of a call, by its templates or by a function of the tool.
 
 use protocol::{Effects, Json, Target, TargetError};
 
 use crate::isolate::Panic;
 use crate::{Entry, Input};
 
+impl Entry {
+    /// Returns the targets of a call, sorted and without duplicates.
+    ///
+    /// # Errors
+    /// Returns an error if an argument is missing or cannot be part of a target, or if
+    /// [`Handler::targets`](crate::Handler::targets) fails.
+    pub fn targets(&self, arguments: &Json) -> Result<Vec<Target>, TargetError> {
+        let tool = self.tool();
+        if tool.effects.are_computed() {
+            return computed(self, arguments);
+        }
+        tool.effects.targets(&tool.name, &tool.parameters, arguments)
+    }
+}
+
 /// Returns the targets that the handler computes, sorted and without duplicates.
 ///
 /// # Errors
 /// Returns an error if the handler has no such function, if it fails, or if the effects of the tool do not declare a target.
-pub(crate) fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
+fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
     let arguments = Input::new(arguments.clone(), entry.has_secrets());
     let targets = Panic::catch(|| entry.handler().targets(arguments))
         .map_err(|Panic(message)| TargetError::Function { reason: format!("the function panicked: {message}") })?;
