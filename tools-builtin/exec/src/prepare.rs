@@ -152,33 +152,37 @@ impl Prepared {
             Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
             None => unconfined(&confined),
         };
+        let launch = if terminal { launch.with_terminal() } else { launch };
         let launch = match &network {
             Some(network) => network.attach(launch),
             None => launch,
         };
-        let launch = if terminal { launch.with_terminal() } else { launch };
         let root = root.to_owned();
         Ok(Self { launch, root, granted, protected, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.notes.extend(self.end_notes(cx));
+        self.notes.extend(self.refused());
+        self.notes.extend(self.changes(cx));
         self.notes
     }
 
-    /// Returns the notes that are known when the program has ended: the requests that its network refused, and the protected files that
-    /// have changed. Blocks.
-    pub(crate) fn end_notes(&self, cx: &ToolContext) -> Vec<String> {
-        let mut notes: Vec<String> = self.network.iter().flat_map(Network::notes).collect();
-        if self.may_write {
-            match Protected::find(cx, &self.root, &self.granted.writable) {
-                Ok(now) => notes.extend(changes(&now, &self.protected, &self.root)),
-                // The program has run, so its result matters more.
-                Err(error) => notes.push(format!("changes of files that run programs are unknown: {error}")),
-            }
+    /// Returns notes about the requests of the program that were refused so far.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.network.as_ref().map(Network::notes).unwrap_or_default()
+    }
+
+    /// Returns a note that names the protected files that have changed since. Blocks.
+    pub(crate) fn changes(&self, cx: &ToolContext) -> Option<String> {
+        if !self.may_write {
+            return None;
         }
-        notes
+        match Protected::find(cx, &self.root, &self.granted.writable) {
+            Ok(now) => changes(&now, &self.protected, &self.root),
+            // The program has run, so its result matters more.
+            Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
 
-/// What programs of a language need outside of the workspace: the folders of installed tools, which they only read, and a cache of
+/// The needs of a language's programs outside of the workspace: the folders of installed tools, which they only read, and a cache of
 /// their own. Credential files are left out.
 ///
 /// | toolchain | reads | sets |

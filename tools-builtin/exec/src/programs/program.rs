@@ -30,7 +30,7 @@ pub(super) struct Program {
     has_terminal: bool,
     news: watch::Receiver<()>,
     /// The note on protected files that changed, once the program has ended.
-    end_notes: OnceCell<Vec<String>>,
+    changes: OnceCell<Option<String>>,
 }
 
 impl Program {
@@ -45,7 +45,7 @@ impl Program {
             started: Instant::now(),
             has_terminal,
             news,
-            end_notes: OnceCell::new(),
+            changes: OnceCell::new(),
         })
     }
 
@@ -109,9 +109,9 @@ impl Program {
     /// Takes the output since the last report, and returns it with the state.
     pub(super) async fn report(&self, cx: &ToolContext, handle: &str, notes: &[String]) -> Result<String, ToolError> {
         let is_over = !self.is_running();
-        let end_notes = if is_over { self.end_notes(cx).await? } else { &[] };
+        let changes = if is_over { self.changes(cx).await? } else { None };
         let mut text = format!("[{handle}: {}]", self.state());
-        for note in notes.iter().chain(end_notes) {
+        for note in notes.iter().chain(changes).chain(&self.prepared.refused()) {
             text += &format!("\n[{note}]");
         }
         let out = if self.has_terminal { "terminal" } else { "stdout" };
@@ -131,13 +131,13 @@ impl Program {
         Ok(text)
     }
 
-    /// Returns the notes on the whole run of a program that has ended. The first call makes them.
-    async fn end_notes(&self, cx: &ToolContext) -> Result<&[String], ToolError> {
+    /// Returns the note on protected files that changed. The first call looks for them.
+    async fn changes(&self, cx: &ToolContext) -> Result<Option<&String>, ToolError> {
         let find = || {
             let (prepared, cx) = (self.prepared.clone(), cx.clone());
-            blocking(move || Ok(prepared.end_notes(&cx)))
+            blocking(move || Ok(prepared.changes(&cx)))
         };
-        Ok(self.end_notes.get_or_try_init(find).await?)
+        Ok(self.changes.get_or_try_init(find).await?.as_ref())
     }
 
     fn is_unread(&self) -> bool {

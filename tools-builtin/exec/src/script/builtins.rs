@@ -17,7 +17,10 @@ const OTHERS: &[&str] = &[
 
 /// Returns the reason why a command makes a script opaque, if it does: it changes how the rest is read, or runs other commands.
 pub(super) fn unsafe_reason(program: &str, args: &[&str]) -> Option<&'static str> {
+    // Some shells calculate `a[$(command)]` where they expect a number.
+    let is_evaluated = args.iter().any(|arg| arg.contains('[') && arg.contains(['$', '`']));
     let is_safe = match program {
+        "[" | "exit" | "printf" | "test" if is_evaluated => false,
         ":" | "cd" | "echo" | "exit" | "false" | "pwd" | "true" => true,
         // `-v` and `-R` evaluate the subscript of `x[$(command)]`.
         "[" | "test" => !args.iter().any(|arg| matches!(*arg, "-v" | "-R")),

@@ -202,11 +202,14 @@ impl<'a> Reader<'a> {
             return;
         }
         let may_touch = match (self.last, next) {
+            // `;&>a` is `;&` and `>a`, and `|&>a` is `|&` and `>a`.
+            (Last::Operator, Last::Operator | Last::Redirection) => !self.text[start..].starts_with(['&', '|', ';']),
             (Last::Start | Last::Operator, _) | (_, Last::Operator | Last::Start) => true,
             (Last::Redirection, _) => next != Last::Comment,
             // In `>&1>a`, the second `1` belongs to both redirections.
             (Last::Word, Last::Redirection) => {
-                !self.text[start..].starts_with(is_digit) && !self.text[self.start..self.end].chars().all(is_digit)
+                !self.text[start..].starts_with(|c: char| c.is_ascii_digit())
+                    && !self.text[self.start..self.end].bytes().all(|byte| byte.is_ascii_digit())
             }
             _ => false,
         };
@@ -326,10 +329,6 @@ impl<'a> Reader<'a> {
             (self.is_below, self.has_moved) = (true, true);
         }
     }
-}
-
-fn is_digit(c: char) -> bool {
-    c.is_ascii_digit()
 }
 
 /// Returns true if a child of a command is one of its words.

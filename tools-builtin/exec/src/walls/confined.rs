@@ -57,7 +57,8 @@ impl Confined {
     /// that spawned it.
     ///
     /// # Errors
-    /// Returns an error if the layers do not confine, if there is no terminal without bubblewrap, or if a path is relative or leads through a symbolic link.
+    /// Returns an error if the layers do not confine, if a terminal is wanted without bubblewrap, or if a path is relative or leads
+    /// through a symbolic link.
     #[cfg(target_os = "linux")]
     pub fn command(&self) -> Result<Command, WallsError> {
         use super::{Confinement, bubblewrap, paths};

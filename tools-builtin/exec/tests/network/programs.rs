@@ -169,8 +169,7 @@ for name in ['127.0.0.1', 'localhost']:
                     }
                     shown += &call("exec.read", json!({"handle": "p1"}));
                 }
-                // The answers after the end name refused requests.
-                shown += &call("exec.stop", json!({"handle": "p1"}));
+                shown += &call("exec.read", json!({"handle": "p1"}));
                 assert!(shown.contains("hello") && shown.contains("ask for net:read:b.test]"), "{shown}");
                 assert_eq!(shown.contains("\nterminal") || shown.contains("terminal\r\n"), terminal, "{shown}");
             }

@@ -104,6 +104,7 @@ fn everything_else_is_opaque_with_a_reason() {
         ("a >&b", "a redirection that shells read"),
         ("a <&3-", "a redirection that shells read"),
         ("a >&1>b", "without a blank"),
+        ("a;&>b c", "without a blank"),
         ("a >&-b", "without a blank"),
         ("a >/etc/b", "absolute"),
         ("a >b/../c", "absolute or has `..`"),
@@ -117,6 +118,9 @@ fn everything_else_is_opaque_with_a_reason() {
         ("printf -v PATH .; a", "a command of the shell"),
         ("test -v 'a[$(b)]'", "a command of the shell"),
         ("'[' -v 'a[$(b)]' ]", "a command of the shell"),
+        ("test -v a", "a command of the shell"),
+        ("test 'a[$(b)]' -eq 1", "a command of the shell"),
+        ("exit 'a[`b`]'", "a command of the shell"),
         ("set -k; a B=1", "a command of the shell"),
         ("set -- a", "a command of the shell"),
         ("eval a", "a command of the shell"),
@@ -153,7 +157,9 @@ fn paths_are_relative_to_the_working_directory() {
     let script = Script::parse("a >b 2>./c/d", Dialect::Bash, "sub/x").unwrap();
     assert_eq!(script.files, [(Access::Write, "sub/x/b".to_owned()), (Access::Write, "sub/x/c/d".to_owned())]);
     assert_eq!(script.reasons, []);
-    assert_ne!(Script::parse("./a", Dialect::Bash, "sub").unwrap().reasons, []);
+    for text in ["./a", "a >''", "a >../b"] {
+        assert_ne!(Script::parse(text, Dialect::Bash, "sub").unwrap().reasons, [], "{text}");
+    }
     assert_eq!(Script::parse("./a; /b/c", Dialect::Bash, ".").unwrap().reasons, []);
 }
 

@@ -52,10 +52,11 @@ impl Shell {
                 fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
             }
         }
-        let (records, cwd) = (self.folder.path().join("records"), self.folder.path().join("cwd"));
+        // Of their own, because a program in the background may outlive its script.
+        let run = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
+        let (records, cwd) = (run.join("records"), run.join("cwd"));
         for path in [&records, &cwd] {
-            let _ = fs::remove_dir_all(path);
-            fs::create_dir_all(path).unwrap();
+            fs::create_dir(path).unwrap();
         }
         let (program, options): (_, &[&str]) = match dialect {
             Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
@@ -67,14 +68,15 @@ impl Shell {
             .env_clear()
             .env("PATH", &self.programs)
             .env("RECORDS", &records)
+            .env("LC_ALL", if text.len().is_multiple_of(2) { "C.UTF-8" } else { "C" })
             .current_dir(&cwd)
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        let commands = entries(&records).into_iter().map(|path| {
-            let text = String::from_utf8(fs::read(path).unwrap()).unwrap();
-            text.split_terminator('\0').map(str::to_owned).collect()
-        });
+        let texts = entries(&records).into_iter().map(|path| String::from_utf8(fs::read(path).unwrap()).unwrap());
+        // A program in the background may not have written its record yet.
+        let commands =
+            texts.filter(|text| !text.is_empty()).map(|text| text.split_terminator('\0').map(str::to_owned).collect());
         let written = entries(&cwd).into_iter().map(|path| path.strip_prefix(&cwd).unwrap().display().to_string());
         Effects {
             commands: commands.collect(),
