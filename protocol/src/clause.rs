@@ -168,7 +168,7 @@ impl Clause {
         &self.compiled.text[self.compiled.start..]
     }
 
-    /// Returns true if the clause covers a command that [runs other programs](Words::runs_programs).
+    /// Returns true if the clause covers a command that [runs other programs](crate::Words::runs_programs).
     pub fn runs_programs(&self) -> bool {
         match self.scheme() {
             Some(Target::COMMAND_SCHEME) => pattern_runs_programs(self.pattern()),

@@ -34,7 +34,8 @@ impl PolicyOptions {
         let consent = consent::rules_from_grant(&granted);
         let allowed =
             self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
-        let programs = OWN_PROGRAMS.parse().ok().map(|clause: Clause| Rule::for_target(Verdict::Allow, clause));
+        let own = |clause| Rule::new(Verdict::Allow, Some("exec.{stop,write}"), Some(clause)).ok();
+        let programs = OWN_PROGRAMS.parse().ok().and_then(own).map(|rule| rule.with_origin("default"));
         Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed).with_rules(programs)
     }
 
@@ -78,8 +79,12 @@ mod tests {
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
+        verdict_for("t", policy, target)
+    }
+
+    fn verdict_for(tool: &str, policy: &Policy, target: &str) -> Verdict {
         let cx = ToolContext::new().with_grant(Grant::all()).with_policy(policy.clone());
-        cx.rulings(&"t".parse::<ToolName>().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
+        cx.rulings(&tool.parse::<ToolName>().unwrap(), &[target.parse().unwrap()]).next().unwrap().verdict()
     }
 
     #[test]
@@ -95,11 +100,14 @@ mod tests {
 
     #[test]
     fn a_program_that_was_started_is_used_without_a_question_unless_a_rule_asks() {
-        assert_eq!(verdict(&options(&[]).session_policy(&granting(&[])), "program:write:p1"), Verdict::Allow);
+        let policy = options(&[]).session_policy(&granting(&[]));
+        assert_eq!(verdict_for("exec.write", &policy, "program:write:p1"), Verdict::Allow);
+        assert_eq!(verdict_for("other.write", &policy, "program:write:p1"), Verdict::Ask);
         let rule = Rule::for_target(Verdict::Ask, "program:write:**".parse().unwrap());
         let policy = vec![Setting::from_flag("--policy", rule)];
         let settings = Settings::from_flags(Values { policy, ..Values::default() });
-        assert_eq!(verdict(&options(&[]).session_policy(&settings), "program:write:p1"), Verdict::Ask);
+        let policy = options(&[]).session_policy(&settings);
+        assert_eq!(verdict_for("exec.stop", &policy, "program:write:p1"), Verdict::Ask);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::Sandbox;
+use crate::toolchain::Folders;
 
 /// The variables of the host that a program gets. The others may hold secrets.
 const PASSED: [&str; 6] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ"];
@@ -12,7 +12,7 @@ const PASSED: [&str; 6] = ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGE
 /// Returns all variables of a program. `search` are the folders in which programs are looked up, `network` the variables that lead it to
 /// the network, and `more` those that the call sets, each as `NAME=VALUE`, also in place of others.
 pub(crate) fn environment(
-    sandbox: &Sandbox,
+    toolchains: &[Folders],
     search: &[PathBuf],
     home: &Path,
     network: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub(crate) fn environment(
     let path = std::env::join_paths(search).ok().and_then(|path| text("PATH", path));
     let home = home.display().to_string();
     let own = [("HOME", home.clone()), ("TMPDIR", home), ("TERM", "dumb".to_owned())];
-    let of_toolchains = sandbox.toolchains().iter().flat_map(|folders| folders.env.clone());
+    let of_toolchains = toolchains.iter().flat_map(|folders| folders.env.clone());
     let of_call = more.iter().filter_map(|variable| variable.split_once('='));
     let mut all: BTreeMap<String, String> = passed.chain(path).collect();
     all.extend(own.map(|(name, value)| (name.to_owned(), value)));

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use tools::ToolError;
 
-use crate::Sandbox;
+use crate::toolchain::Folders;
 
 /// The folders in which a program without a path is looked up, in this order.
 pub(crate) const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
 /// Returns the folders in which a program without a path is looked up: those of the toolchains, then those of the system.
-pub(crate) fn folders(sandbox: &Sandbox) -> Vec<PathBuf> {
-    let of_toolchains = sandbox.toolchains().iter().flat_map(|folders| folders.search.clone());
+pub(crate) fn folders(toolchains: &[Folders]) -> Vec<PathBuf> {
+    let of_toolchains = toolchains.iter().flat_map(|folders| folders.search.clone());
     of_toolchains.chain(FOLDERS.map(PathBuf::from)).collect()
 }
 

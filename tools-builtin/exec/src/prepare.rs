@@ -101,7 +101,8 @@ impl Prepared {
             protected.check(root)?;
         }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
-        let mut walls = sandbox.walls(&granted, workspace, scratch.path(), protected.paths());
+        let toolchains = sandbox.toolchains(workspace);
+        let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
         let mut notes = Vec::new();
         if granted.is_narrower() {
             notes.push(NARROWER.to_owned());
@@ -113,7 +114,7 @@ impl Prepared {
             walls.read.append(&mut walls.write);
             notes.push(unprotected::READ_ONLY.to_owned());
         }
-        for folders in sandbox.toolchains() {
+        for folders in &toolchains {
             let cache = folders.cache().map_err(|error| failed(&error))?;
             walls.write.push(cache);
         }
@@ -135,12 +136,12 @@ impl Prepared {
             Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
             _ => scratch.path(),
         };
-        let search = lookup::folders(sandbox);
+        let search = lookup::folders(&toolchains);
         let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
             program: lookup::program(&request.program, root, &search)?,
             args: request.args,
-            env: environment(sandbox, &search, home, variables, &request.env),
+            env: environment(&toolchains, &search, home, variables, &request.env),
             cwd,
             walls,
             layers: sandbox.layers().clone(),

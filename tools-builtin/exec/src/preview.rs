@@ -1,11 +1,13 @@
 //! The preview of a program: its command line and the walls around it.
 
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
+use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::network;
 use crate::report::NARROWER;
 use crate::sandbox::Granted;
+use crate::toolchain::Folders;
 use crate::walls::Confinement;
 
 /// Describes a command and its walls for the person who is asked about it.
@@ -27,9 +29,9 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
     }
-    for folders in sandbox.toolchains() {
-        let paths = folders.read.iter().chain([&folders.cache]).map(|path| path.display().to_string());
-        text += &format!("for {}: {}\n", folders.toolchain, paths.collect::<Vec<_>>().join(", "));
+    for Folders { toolchain, read, cache, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
+        let read: Vec<_> = read.iter().map(|path| path.display().to_string()).collect();
+        text += &format!("for {toolchain}: reads {}, changes {}\n", read.join(", "), cache.display());
     }
     let Some(confinement) = confinement else {
         return Ok(text + "note: this machine cannot confine programs, so it can read and change everything\n");

@@ -12,13 +12,6 @@ use tools::{ToolContext, ToolError, TreePath, Trees, visible_line};
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The parts of a git repository that run or configure programs. The others, such as the index and the branches, hold data: without
-/// them, no program could commit.
-const OF_GIT: [&str; 9] = [
-    "commondir", "config", "config.worktree", "hooks", "modules", "rebase-apply", "rebase-merge", "sequencer",
-    "worktrees",
-];
-
 /// The sensitive paths below the writable trees of a call that neither the grant nor a rule names.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
@@ -26,7 +19,7 @@ pub(crate) struct Protected {
     found: BTreeMap<PathBuf, State>,
 }
 
-/// The state of a file or directory, to notice a change: whether it is a link, and the length and the time of it and all below it.
+/// The state of a file or directory, to notice a change: whether it is a link, its length and its time.
 type State = (bool, u64, Option<SystemTime>);
 
 impl Protected {
@@ -62,15 +55,13 @@ impl Protected {
         while let Some((path, absolute)) = waiting.pop() {
             *left = left.checked_sub(1).ok_or_else(too_many)?;
             let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
-            let below = |name: &str| if path == "." { name.to_owned() } else { format!("{path}/{name}") };
-            if is_protected(cx, &path) && metadata.is_dir() && absolute.file_name() == Some(".git".as_ref()) {
-                waiting.extend(OF_GIT.map(|name| (below(name), absolute.join(name))));
-            } else if is_protected(cx, &path) {
-                let state = state(&absolute, &metadata, left)?;
+            if is_protected(cx, &path) {
+                let state = (metadata.is_symlink(), metadata.len(), metadata.modified().ok());
                 self.found.insert(absolute, state);
             } else if metadata.is_dir() && tree.is_tree {
                 for entry in fs::read_dir(&absolute).into_iter().flatten().flatten() {
-                    waiting.push((below(&entry.file_name().to_string_lossy()), entry.path()));
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    waiting.push((if path == "." { name } else { format!("{path}/{name}") }, entry.path()));
                 }
             }
         }
@@ -96,24 +87,6 @@ impl Protected {
         }
         Ok(())
     }
-}
-
-/// Returns the state of a file or directory.
-fn state(path: &Path, metadata: &fs::Metadata, left: &mut usize) -> Result<State, ToolError> {
-    let (mut length, mut changed) = (metadata.len(), metadata.modified().ok());
-    let mut waiting = if metadata.is_dir() { vec![path.to_owned()] } else { Vec::new() };
-    while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            *left = left.checked_sub(1).ok_or_else(too_many)?;
-            let Ok(metadata) = entry.metadata() else { continue };
-            length = length.wrapping_add(metadata.len()).wrapping_add(1);
-            changed = changed.max(metadata.modified().ok());
-            if metadata.is_dir() {
-                waiting.push(entry.path());
-            }
-        }
-    }
-    Ok((metadata.is_symlink(), length, changed))
 }
 
 /// Returns a path below the root as one line.

@@ -6,7 +6,7 @@ use tools::{Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
-use crate::command::{command, target};
+use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Request, blocking, failed, not_started};
 use crate::report::{end, report};
 use crate::supervise::{self, Capture};
@@ -105,10 +105,11 @@ async fn describe(
     args: Vec<String>,
     env: Vec<String>,
     _cwd: String,
-    _stdin: String,
+    stdin: String,
     _timeout: u32,
 ) -> Result<Preview, ToolError> {
-    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    let command = command(&env, &program, &args).and_then(|command| with_stdin(command, &stdin));
+    let command = command.map_err(|error| failed(&error))?;
     crate::preview::preview(cx, &command.to_string())
 }
 
@@ -117,8 +118,8 @@ fn targets(
     args: Vec<String>,
     env: Vec<String>,
     _cwd: String,
-    _stdin: String,
+    stdin: String,
     _timeout: u32,
 ) -> Targets {
-    Ok(vec![target(&command(&env, &program, &args)?)?])
+    Ok(vec![target(&with_stdin(command(&env, &program, &args)?, &stdin)?)?])
 }

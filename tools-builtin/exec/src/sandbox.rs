@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use once_cell::sync::OnceCell;
-use tools::protocol::Access;
+use tools::protocol::{Access, Digest};
 use tools::{ToolContext, ToolError, ToolErrorKind, TreePath, Trees};
 use tools_fs::Workspace;
 
@@ -18,7 +18,9 @@ use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 pub struct Sandbox {
     limits: Limits,
     layers: OnceCell<Layers>,
-    toolchains: Vec<Folders>,
+    toolchains: Vec<Toolchain>,
+    /// The home of the user, and the folder of the caches.
+    homes: (PathBuf, PathBuf),
     may_run_unconfined: bool,
 }
 
@@ -28,7 +30,13 @@ impl Sandbox {
     pub fn new() -> Self {
         let limits =
             Limits { file_size: Some(8 << 30), processes: Some(4096), cpu_seconds: Some(3600), ..Limits::default() };
-        Self { limits, layers: OnceCell::new(), toolchains: Vec::new(), may_run_unconfined: false }
+        Self {
+            limits,
+            layers: OnceCell::new(),
+            toolchains: Vec::new(),
+            homes: Default::default(),
+            may_run_unconfined: false,
+        }
     }
 
     /// Sets the limits of each program.
@@ -46,8 +54,8 @@ impl Sandbox {
         self
     }
 
-    /// Lets programs use these toolchains in the folder `home`. Their caches are folders below `cache`, which must not be a hidden path
-    /// of the [`Workspace`].
+    /// Lets programs use these toolchains in the folder `home`. Below `cache`, which must not be a hidden path of the [`Workspace`], each
+    /// workspace has a cache of its own.
     #[must_use]
     pub fn with_toolchains(
         mut self,
@@ -55,8 +63,8 @@ impl Sandbox {
         home: &Path,
         cache: &Path,
     ) -> Self {
-        let folders = |toolchain: Toolchain| toolchain.folders(home, cache, &|name| std::env::var_os(name));
-        self.toolchains = toolchains.into_iter().map(folders).collect();
+        self.toolchains = toolchains.into_iter().collect();
+        self.homes = (home.to_owned(), cache.to_owned());
         self
     }
 
@@ -68,9 +76,14 @@ impl Sandbox {
         self
     }
 
-    /// Returns the folders of the toolchains.
-    pub(crate) fn toolchains(&self) -> &[Folders] {
-        &self.toolchains
+    /// Returns the folders of the toolchains for programs in this workspace.
+    pub(crate) fn toolchains(&self, workspace: &Workspace) -> Vec<Folders> {
+        let (home, cache) = &self.homes;
+        // A program that changes its cache changes what later programs run, in this workspace alone.
+        let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
+        let cache = cache.join(&name[..16]);
+        let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
+        self.toolchains.iter().map(folders).collect()
     }
 
     /// Returns the layers of this machine. The first call starts bubblewrap to try it, so it blocks for some milliseconds.
@@ -95,16 +108,18 @@ impl Sandbox {
         &self,
         granted: &Granted,
         workspace: &Workspace,
+        toolchains: &[Folders],
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
         let mut read = on_disk(workspace, &granted.readable);
-        read.extend(self.toolchains.iter().flat_map(|folders| folders.read.clone()));
+        read.extend(toolchains.iter().flat_map(|folders| folders.read.clone()));
+        let hidden = workspace.hidden_paths().iter().map(|path| without_links(path));
         Walls {
             read,
             write: on_disk(workspace, &granted.writable),
             protected,
-            hidden: workspace.hidden_paths().iter().map(|path| without_links(path)).collect(),
+            hidden: hidden.chain(toolchains.iter().flat_map(|folders| folders.hidden.clone())).collect(),
             scratch: Some(scratch.to_owned()),
             network: Network::None,
             limits: self.limits,

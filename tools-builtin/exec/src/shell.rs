@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Access, Normaliser, Target, TargetError, Word, Words};
 use tools::schemars::{self, JsonSchema};
-use tools::{Preview, Targets, ToolContext, ToolError, tool};
+use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
@@ -14,6 +14,9 @@ use crate::script::{Dialect, Script};
 
 /// Variables that make a shell run or read something else than its script.
 const OF_SHELLS: [&str; 5] = ["BASHOPTS", "BASH_ENV", "ENV", "PS4", "SHELLOPTS"];
+
+/// The characters of a path that a question shows.
+const SHOWN: usize = 200;
 
 /// A shell of `exec.shell`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]
@@ -68,7 +71,7 @@ pub(crate) async fn shell(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let read = read(&script, shell, &env, &cwd).map_err(|error| failed(&error))?;
+    let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
     let prepared = Prepared::for_call(cx, request).await?;
@@ -94,7 +97,7 @@ impl Shell {
 }
 
 /// Reads the script of a call.
-fn read(script: &str, shell: Shell, env: &[String], cwd: &str) -> Result<Script, TargetError> {
+fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Script, TargetError> {
     let cwd = Normaliser::Path.apply(cwd);
     let cwd = cwd.map_err(|reason| TargetError::Argument { field: "cwd".to_owned(), reason })?;
     let dialect = match shell {
@@ -107,11 +110,14 @@ fn read(script: &str, shell: Shell, env: &[String], cwd: &str) -> Result<Script,
     if env.iter().any(|variable| OF_SHELLS.contains(&&*name(variable))) {
         read.make_opaque("a variable by which shells run or read something else");
     }
+    if !stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
+        read.make_opaque("standard input, which a command can run as code");
+    }
     Ok(read)
 }
 
-fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, _stdin: String, _timeout: u32) -> Targets {
-    let read = read(&script, shell, &env, &cwd)?;
+fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: String, _timeout: u32) -> Targets {
+    let read = read(&script, shell, &env, &cwd, &stdin)?;
     let fault = |reason| TargetError::Argument { field: "script".to_owned(), reason };
     let mut targets = Vec::new();
     for (access, path) in &read.files {
@@ -135,11 +141,11 @@ async fn describe(
     shell: Shell,
     env: Vec<String>,
     cwd: String,
-    _stdin: String,
+    stdin: String,
     _timeout: u32,
 ) -> Result<Preview, ToolError> {
-    let read = read(&script, shell, &env, &cwd).map_err(|error| failed(&error))?;
-    let mut text = format!("runs by {}, in {cwd}:\n", shell.program());
+    let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
+    let mut text = format!("runs by {}, in {}:\n", shell.program(), visible_line(&cwd, SHOWN));
     for line in script.split('\n') {
         text += &format!("  | {line}\n");
     }
@@ -147,14 +153,14 @@ async fn describe(
         text += &format!("asked about, because {reason}\n");
     }
     for variable in &env {
-        text += &format!("variable: {variable}\n");
+        text += &format!("variable: {}\n", Word::Known(variable.clone()));
     }
     for command in &read.commands {
         text += &format!("command: {command}\n");
     }
     for (access, path) in &read.files {
         let verb = if *access == Access::Read { "reads" } else { "writes" };
-        text += &format!("{verb}: {path}\n");
+        text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
     Ok(Preview::summary(text + &crate::preview::walls(cx)?))
 }

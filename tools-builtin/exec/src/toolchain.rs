@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fs, io};
 
-/// The needs of a language's programs outside of the workspace: the folders of installed tools, which they only read, and a cache of
-/// their own. Credential files are left out.
+/// The needs of a language's programs outside of the workspace: the folders of installed tools, which they only read, and a cache for
+/// each workspace. Credential files are left out.
 ///
 /// | toolchain | reads | sets |
 /// |---|---|---|
 /// | `rust` | `~/.rustup`, `~/.cargo/bin` | `CARGO_HOME` |
 /// | `node` | `~/.nvm/versions`, `~/.volta/bin`, `~/.volta/tools`, `~/.local/share/fnm` | `npm_config_cache` |
-/// | `python` | `~/.pyenv`, `~/.local/share/uv` | `PIP_CACHE_DIR`, `UV_CACHE_DIR` |
+/// | `python` | `~/.pyenv`, `~/.local/share/uv/python` | `PIP_CACHE_DIR`, `UV_CACHE_DIR` |
 ///
 /// The host's variables `RUSTUP_HOME`, `CARGO_HOME`, `NVM_DIR`, `VOLTA_HOME`, `FNM_DIR` and `PYENV_ROOT` replace these folders. Of the
-/// host's `PATH`, programs get the folders that lie in the ones to read. The cache is shared by all programs with the toolchain, but
-/// not with the user's own: a program that changes it changes what later programs with these walls run.
+/// host's `PATH`, programs get the folders that lie in the ones to read. `npmrc` and `pip.conf` of an installed version, which can hold
+/// credentials, are hidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Toolchain {
@@ -45,6 +45,8 @@ pub(crate) struct Folders {
     pub(crate) read: Vec<PathBuf>,
     /// The folders in which programs are looked up.
     pub(crate) search: Vec<PathBuf>,
+    /// The files in the folders to read that can hold credentials.
+    pub(crate) hidden: Vec<PathBuf>,
     pub(crate) env: Vec<(String, String)>,
     /// The folder that programs may write. May not exist yet.
     pub(crate) cache: PathBuf,
@@ -65,7 +67,8 @@ impl Toolchain {
 
     /// Looks for the folders. `variable` returns a variable of the host.
     pub(crate) fn folders(self, home: &Path, cache: &Path, variable: &dyn Fn(&str) -> Option<OsString>) -> Folders {
-        let folder = |name: &str, default: &str| variable(name).map_or_else(|| home.join(default), PathBuf::from);
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let folder = |name: &str, default: &str| real(set(name).unwrap_or_else(|| home.join(default)));
         let cache = cache.join(self.name());
         let shown = |path: &Path| path.display().to_string();
         let (read, env) = match self {
@@ -91,17 +94,18 @@ impl Toolchain {
                     ("UV_CACHE_DIR", shown(&cache.join("uv"))),
                     ("PYENV_ROOT", shown(&pyenv)),
                 ];
-                (vec![pyenv, home.join(".local/share/uv")], env)
+                (vec![pyenv, home.join(".local/share/uv/python")], env)
             }
         };
         let read: Vec<_> = read.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
         let path = variable("PATH").unwrap_or_default();
-        let is_read =
-            |path: &PathBuf| path.canonicalize().is_ok_and(|path| read.iter().any(|read| path.starts_with(read)));
-        let mut search: Vec<_> = std::env::split_paths(&path).filter(is_read).collect();
+        let is_read = |path: &PathBuf| read.iter().any(|read| path.starts_with(read));
+        let mut search: Vec<_> =
+            std::env::split_paths(&path).filter_map(|path| path.canonicalize().ok()).filter(is_read).collect();
         search.dedup();
         let env = env.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Folders { toolchain: self, read, search, env, cache }
+        let hidden = read.iter().flat_map(|read| credentials(read)).collect();
+        Folders { toolchain: self, read, search, hidden, env, cache }
     }
 }
 
@@ -114,6 +118,21 @@ impl Folders {
         builder.recursive(true).create(&self.cache)?;
         self.cache.canonicalize()
     }
+}
+
+/// Returns the path without links, or as it is if it does not exist.
+fn real(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
+}
+
+/// Returns the settings files of package managers beside the installed versions in a folder, whose layouts are
+/// `node/VERSION`, `node-versions/VERSION/installation`, `node/VERSION` below `image`, and `versions/VERSION`.
+fn credentials(folder: &Path) -> Vec<PathBuf> {
+    let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let versions = ["", "node", "node-versions", "image/node", "versions"].map(|name| below(folder.join(name)));
+    let files = ["etc/npmrc", "installation/etc/npmrc", "pip.conf"];
+    let versions = versions.into_iter().flatten();
+    versions.flat_map(|version| files.map(|file| version.join(file))).filter(|file| file.exists()).map(real).collect()
 }
 
 impl fmt::Display for Toolchain {
@@ -156,6 +175,10 @@ mod tests {
         let rust = texts(&[".rustup", ".cargo/bin"]);
         assert_eq!(found(Toolchain::Rust).0, rust);
         assert_eq!(found(Toolchain::Rust).1[0], ".cargo/bin");
+        std::fs::create_dir_all(home.join(".nvm/versions/node/v20/etc")).unwrap();
+        std::fs::write(home.join(".nvm/versions/node/v20/etc/npmrc"), "token").unwrap();
+        let hidden = Toolchain::Node.folders(&home, Path::new("/cache"), &variable).hidden;
+        assert_eq!(hidden, [home.join(".nvm/versions/node/v20/etc/npmrc")]);
         assert_eq!(found(Toolchain::Node), (texts(&[".nvm/versions"]), texts(&[".nvm/versions/a/bin"])));
         assert_eq!(found(Toolchain::Python), (texts(&[".pyenv"]), texts(&[".pyenv/shims"])));
         for toolchain in Toolchain::ALL {

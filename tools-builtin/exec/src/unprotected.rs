@@ -7,7 +7,7 @@ use crate::sandbox::Granted;
 
 /// The note of a run that could not write.
 pub(crate) const READ_ONLY: &str =
-    "without bubblewrap the workspace was read-only; install it so that programs can write, or let the user answer";
+    "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
 
 /// Asks the person at the host whether a program may write the workspace, although Landlock cannot take single paths out of it again.
 /// Without a person, it may not.

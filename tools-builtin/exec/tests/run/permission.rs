@@ -48,6 +48,18 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(ended(&[env]), Err(ErrorCode::InvalidArguments), "{env:?}");
             }
         }),
+        trial("input_that_a_program_can_run_is_asked_about_each_time", || {
+            let workspace = TempWorkspace::new();
+            let approver = RecordingApprover::new(Decision::Allow);
+            let host = host(&workspace, &["fs:read:**", "exec:write:**"]).with_approver(approver.clone());
+            for (program, stdin, is_asked) in
+                [("sh", "echo a", true), ("sh", "", false), ("cat", "a", false), ("python3", "print(1)", true)]
+            {
+                let before = approver.requests().len();
+                run(&host, json!({"program": program, "stdin": stdin})).unwrap();
+                assert_eq!(approver.requests().len() - before, usize::from(is_asked), "{program} {stdin}");
+            }
+        }),
         trial("an_approval_shows_the_command_and_its_walls", || {
             let workspace = TempWorkspace::new();
             let approver = RecordingApprover::new(Decision::Allow);

@@ -80,7 +80,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 "  | true $(true x)",
                 "  | network: all",
                 "asked about, because line 1 has a command substitution: $(true x)",
-                "variable: A=b c",
+                "variable: 'A=b c'",
                 "command: true x",
                 "network: none",
             ] {
