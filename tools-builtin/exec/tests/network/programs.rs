@@ -121,7 +121,9 @@ for name in ['127.0.0.1', 'localhost']:
         }),
         trial("a_program_with_a_network_has_its_own_input_and_no_other_descriptor", &[], || {
             let workspace = TempWorkspace::new();
-            let host = host(&workspace, HttpOptions::new(), &["net:read:a.test"]);
+            // Input for a shell is asked about.
+            let host = host(&workspace, HttpOptions::new(), &["net:read:a.test"])
+                .with_approver(RecordingApprover::new(Decision::Allow));
             let script = "cat; for fd in /proc/self/fd/*; do readlink $fd; done | sed 's/[0-9]*//g' | sort | uniq -c";
             let answer = run(&host, json!({"program": "bash", "args": ["-c", script], "stdin": "input\n"}));
             assert!(answer.contains("stdout:\ninput\n"), "{answer}");
