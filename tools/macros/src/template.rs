@@ -1,4 +1,4 @@
-//! The syntax of target templates, identical to that of `protocol::Template`. Escaped dot segments, such as `%2e%2e` or `.. `, are
+//! The syntax of target templates, identical to that of `protocol::Template`. Escaped dot segments, such as `%2e%2e`, are
 //! found at registration.
 
 const NORMALISERS: &[&str] = &["path", "host", "word", "words"];
@@ -87,7 +87,8 @@ fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
         "exec" => invalid_words(value),
         _ => value
             .split(['/', '\\'])
-            .any(|segment| matches!(segment, "." | ".."))
+            // Parsers of URLs ignore spaces.
+            .any(|segment| matches!(&*segment.replace(' ', ""), "." | ".."))
             .then_some("it has a segment `.` or `..`; write the resolved path"),
     }
 }
