@@ -80,7 +80,7 @@ impl Prepared {
             _ => true,
         };
         let cx = cx.clone();
-        blocking(move || Self::new(&cx, &sandbox, &workspace, request, may_write, terminal)).await
+        blocking(move || Self::new(&cx, &sandbox, &workspace, confinement, request, may_write, terminal)).await
     }
 
     /// Makes the walls of a program. Blocks. Must be called in a Tokio runtime.
@@ -88,11 +88,11 @@ impl Prepared {
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,
+        confinement: Option<Confinement>,
         request: Request,
         may_write: bool,
         terminal: bool,
     ) -> Result<Self, ToolError> {
-        let confinement = sandbox.confinement()?;
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
         let granted = Granted::from_context(cx);
         let root = workspace.root();

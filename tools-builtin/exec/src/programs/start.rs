@@ -11,6 +11,7 @@ use super::table::Programs;
 use crate::Sandbox;
 use crate::command::{command, target};
 use crate::prepare::{Prepared, Request, failed};
+use crate::run::root;
 
 /// The time in which the first output has to come to be in the answer.
 const FIRST: Duration = Duration::from_secs(1);
@@ -76,10 +77,6 @@ pub(crate) async fn start(
     let mut notes = program.notes().to_vec();
     notes.extend(programs.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
     program.report(cx, &handle, &notes).await
-}
-
-fn root() -> String {
-    ".".to_owned()
 }
 
 async fn describe(
