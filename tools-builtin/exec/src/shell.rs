@@ -1,5 +1,7 @@
 //! `exec.shell`: runs a script.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Access, Normaliser, Target, TargetError, Word, Words};
 use tools::schemars::{self, JsonSchema};
@@ -73,7 +75,8 @@ pub(crate) async fn shell(
 ) -> Result<String, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
-    let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
+    let request =
+        Request { program: shell.program(), args: shell.args(read.quoted.clone().unwrap_or(script)), env, cwd };
     let prepared = Prepared::for_call(cx, request).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
@@ -97,7 +100,7 @@ impl Shell {
 }
 
 /// Reads the script of a call.
-fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Script, TargetError> {
+fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Arc<Script>, TargetError> {
     let cwd = Normaliser::Path.apply(cwd);
     let cwd = cwd.map_err(|reason| TargetError::Argument { field: "cwd".to_owned(), reason })?;
     let dialect = match shell {
@@ -105,13 +108,13 @@ fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> R
         Shell::Sh => Dialect::Posix,
     };
     let mut read =
-        Script::parse(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
+        Script::read(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
     let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
     if env.iter().any(|variable| OF_SHELLS.contains(&&*name(variable))) {
-        read.make_opaque("a variable by which shells run or read something else");
+        Arc::make_mut(&mut read).make_opaque("a variable by which shells run or read something else");
     }
     if !stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
-        read.make_opaque("standard input, which a command can run as code");
+        Arc::make_mut(&mut read).make_opaque("standard input, which a command can run as code");
     }
     Ok(read)
 }
@@ -163,4 +166,22 @@ async fn describe(
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
     Ok(Preview::summary(text + &crate::preview::walls(cx)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_outside_of_a_script_is_for_one_call() {
+        let read = |env: &[&str], stdin| {
+            let env: Vec<String> = env.iter().map(|variable| (*variable).to_owned()).collect();
+            read("sh", Shell::Bash, &env, ".", stdin).unwrap()
+        };
+        let plain = read(&[], "");
+        for opaque in [read(&["BASH_ENV=a"], ""), read(&[], "id")] {
+            assert_eq!((opaque.quoted.as_deref(), opaque.reasons.len()), (None, 1));
+        }
+        assert!(Arc::ptr_eq(&plain, &read(&[], "")) && plain.quoted.is_some());
+    }
 }
