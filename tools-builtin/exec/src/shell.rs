@@ -12,7 +12,7 @@ use crate::Sandbox;
 use crate::command::target;
 use crate::prepare::{Prepared, Request, failed};
 use crate::run::{default_seconds, root, run_prepared};
-use crate::script::{Dialect, Script};
+use crate::script::{Dialect, Reason, Script};
 
 /// Variables that make a shell run or read something else than its script.
 const OF_SHELLS: [&str; 5] = ["BASHOPTS", "BASH_ENV", "ENV", "PS4", "SHELLOPTS"];
@@ -126,8 +126,8 @@ fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: S
     for (access, path) in &read.files {
         targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
     }
-    let whole = [Word::Known(shell.program()), Word::Known("-c".to_owned()), Word::Unknown("$script".to_owned())];
-    let whole = read.quoted.is_none().then(|| whole.to_vec());
+    let whole =
+        read.quoted.is_none().then(|| vec![Word::Known(shell.program()), Word::Known("-c".to_owned()), whole(&read)]);
     let commands = read.commands.iter().map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
@@ -136,6 +136,12 @@ fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: S
         targets.push(target(&words)?);
     }
     Ok(targets)
+}
+
+/// Returns the word for an opaque script. Its text has the reasons, so that a model whose call is refused knows what to write otherwise.
+fn whole(script: &Script) -> Word {
+    let places: Vec<String> = script.reasons.iter().map(Reason::place).collect();
+    Word::Unknown(format!("$script: {}", places.join("; ")))
 }
 
 async fn describe(
