@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::{InvalidTarget, words};
+use crate::InvalidTarget;
 
 /// The normalisation of an argument before it is matched, written after `|` in a [`Template`](crate::Template).
 ///
@@ -37,19 +37,11 @@ pub enum Normaliser {
     /// Rejected: user names, percent signs and non-ASCII characters before the path; backslashes and white space anywhere; IPv4
     /// addresses other than four plain decimal numbers; and other forms on which URL parsers disagree.
     Host,
-    /// `word`: a text as one quoted word of scheme `exec`.
-    ///
-    /// Rejected: texts with a NUL.
-    Word,
-    /// `words`: a list of texts as quoted words of scheme `exec`. The list makes one target, and may be empty.
-    ///
-    /// Rejected: texts with a NUL.
-    Words,
 }
 
 impl Normaliser {
     /// All normalisers.
-    pub const ALL: [Self; 4] = [Self::Path, Self::Host, Self::Word, Self::Words];
+    pub const ALL: [Self; 2] = [Self::Path, Self::Host];
 
     /// Returns the normaliser with this name in templates. Returns `None` if there is no such normaliser.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -61,13 +53,10 @@ impl Normaliser {
         match self {
             Self::Path => "path",
             Self::Host => "host",
-            Self::Word => "word",
-            Self::Words => "words",
         }
     }
 
-    /// Normalises `value`, an element of the list for `words`. `path` is idempotent; the result of `host` is not a URL and cannot be
-    /// normalised again.
+    /// Normalises `value`. `path` is idempotent; the result of `host` is not a URL and cannot be normalised again.
     ///
     /// # Errors
     /// Returns [`InvalidTarget`] if the value is invalid or ambiguous.
@@ -77,7 +66,6 @@ impl Normaliser {
             Self::Host => {
                 host(value).map_err(|reason| InvalidTarget::Host { value: InvalidTarget::excerpt(value), reason })
             }
-            Self::Word | Self::Words => words::word(value),
         }
     }
 }
@@ -322,12 +310,7 @@ mod tests {
 
     #[test]
     fn a_normaliser_has_one_name() {
-        for (normaliser, name) in [
-            (Normaliser::Path, "path"),
-            (Normaliser::Host, "host"),
-            (Normaliser::Word, "word"),
-            (Normaliser::Words, "words"),
-        ] {
+        for (normaliser, name) in [(Normaliser::Path, "path"), (Normaliser::Host, "host")] {
             assert_eq!((Normaliser::from_name(name), normaliser.name()), (Some(normaliser), name));
             assert_eq!(normaliser.to_string(), name);
         }

@@ -26,16 +26,6 @@ pub enum TargetError {
         /// `null`, `a list` or `an object`.
         found: &'static str,
     },
-    /// An argument for words is not a text, or not a list of texts.
-    #[error("the argument `{field}` is or contains {found}; pass {expected}")]
-    NotText {
-        /// The argument.
-        field: String,
-        /// A JSON type, such as `a number`.
-        found: &'static str,
-        /// `a text` or `a list of texts`.
-        expected: &'static str,
-    },
     /// A list argument is empty. Some programs treat an empty list as everything.
     #[error("the argument `{field}` is an empty list; pass at least one element")]
     EmptyList {
@@ -96,10 +86,7 @@ impl TargetError {
     /// Returns the JSON pointer (RFC 6901) of the invalid argument. Returns `""` if the error concerns the arguments as a whole.
     pub fn pointer(&self) -> String {
         match self {
-            Self::NotScalar { field, .. }
-            | Self::NotText { field, .. }
-            | Self::EmptyList { field }
-            | Self::Argument { field, .. } => {
+            Self::NotScalar { field, .. } | Self::EmptyList { field } | Self::Argument { field, .. } => {
                 format!("/{}", field.replace('~', "~0").replace('/', "~1"))
             }
             _ => String::new(),

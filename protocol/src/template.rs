@@ -19,8 +19,7 @@ use crate::{Access, Clause, InvalidTarget, Normaliser, Target, TargetError, cano
 /// - In scheme `fs`, the value is always [normalised](Normaliser::Path), and a field must not be an absolute path, even after
 ///   text.
 /// - In scheme `exec`, the value is a list of words, separated by one space. A literal word has no character that a shell would have
-///   quoted. A field is `{argument|word}`, a text that becomes one word, or `{argument|words}`, a list of texts that becomes that
-///   many words of one target: `exec:{program|word} {args|words}`.
+///   quoted. There are no fields: a function computes the words, as for `exec:{*}` or `exec:git {*}`.
 /// - `{*}` stands for any value: a function of the tool computes the targets, and these templates bound them.
 /// - `{{` and `}}` are literal braces.
 ///
@@ -77,16 +76,14 @@ pub enum InvalidTemplate {
         template: String,
     },
     /// The normaliser does not exist.
-    #[error(
-        "{template:?} is not a template: unknown normaliser {normaliser:?}; write `path`, `host`, `word` or `words`, or remove it"
-    )]
+    #[error("{template:?} is not a template: unknown normaliser {normaliser:?}; write `path` or `host`, or remove it")]
     Normaliser {
         /// The template, cut after 80 characters.
         template: String,
         /// The text after the `|`, cut after 80 characters.
         normaliser: String,
     },
-    /// The template is not a list of words, or has words in another scheme than `exec`.
+    /// The template of scheme `exec` is not a list of words.
     #[error("{template:?} is not a template: {reason}")]
     Words {
         /// The template, cut after 80 characters.
@@ -203,9 +200,6 @@ impl Template {
             self.normalised(normaliser, text)
                 .map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
         };
-        if let Some(normaliser @ (Normaliser::Word | Normaliser::Words)) = normaliser {
-            return Ok(vec![words::quoted(field, normaliser, argument)?]);
-        }
         match argument.kind() {
             // Some programs treat an empty list as everything.
             Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),

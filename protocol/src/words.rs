@@ -141,11 +141,6 @@ impl Words {
     }
 }
 
-/// Quotes a text as one word.
-pub(crate) fn word(text: &str) -> Result<String, InvalidTarget> {
-    if text.contains('\0') { Err(InvalidTarget::words(text, lexer::NUL)) } else { Ok(quote(text)) }
-}
-
 impl Word {
     /// Returns true if the word is [`Known`](Self::Known) or [`Digest`](Self::Digest).
     pub fn is_known(&self) -> bool {

@@ -1,48 +1,23 @@
 //! Templates of scheme `exec`: lists of words.
 
 use super::piece::Piece;
-use crate::json::{Kind, Node};
 use crate::words::{Words, is_plain};
-use crate::{Access, Clause, Normaliser, Target, TargetError};
+use crate::{Access, Clause, Target};
 
-/// Returns the fault and its repair if the words of a template are invalid for its scheme.
+/// Returns the fault and its repair if the template has scheme `exec` and no valid words.
 pub(super) fn fault(scheme: &str, pieces: &[Piece]) -> Option<&'static str> {
-    let of_words = |piece: &Piece| match piece {
-        Piece::Field { normaliser, .. } => Some(matches!(normaliser, Some(Normaliser::Word | Normaliser::Words))),
-        Piece::Text(_) | Piece::Computed => None,
-    };
     if scheme != Target::COMMAND_SCHEME {
-        let has_words = pieces.iter().any(|piece| of_words(piece) == Some(true));
-        return has_words
-            .then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it");
+        return None;
     }
-    if pieces.iter().any(|piece| of_words(piece) == Some(false)) {
-        return Some("a field of scheme `exec` is one word or several; write `{field|word}` or `{field|words}`");
+    if pieces.iter().any(|piece| matches!(piece, Piece::Field { .. })) {
+        return Some("an argument is no list of words; write `{*}`, and a function that computes the targets");
     }
-    // Literal text has no NUL. A field is a whole word, so that no text is glued to its quotes.
+    // Literal text has no NUL. `{*}` is a whole word, so that no text is glued to its quotes.
     let probe: String = pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "\0" }).collect();
     let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
     (!probe.split(' ').all(is_word)).then_some(
-        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between",
+        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and `{*}`, with one space between",
     )
-}
-
-/// Returns the quoted words of an argument as one text, empty for an empty list.
-pub(super) fn quoted(field: &str, normaliser: Normaliser, argument: Node<'_>) -> Result<String, TargetError> {
-    let expected = if normaliser == Normaliser::Words { "a list of texts" } else { "a text" };
-    let not_text =
-        |found: Node<'_>| TargetError::NotText { field: field.to_owned(), found: described(found), expected };
-    let word = |value: Node<'_>| match value.kind() {
-        Kind::String(text) => {
-            normaliser.apply(text).map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
-        }
-        _ => Err(not_text(value)),
-    };
-    match (normaliser, argument.kind()) {
-        (Normaliser::Words, Kind::Array) => Ok(argument.elements().map(word).collect::<Result<Vec<_>, _>>()?.join(" ")),
-        (Normaliser::Words, _) => Err(not_text(argument)),
-        _ => word(argument),
-    }
 }
 
 /// Returns the clause for all lists that begin with the words of `text`.
@@ -52,15 +27,4 @@ pub(super) fn ceiling(access: Access, text: &str) -> Clause {
     let clause = (words.len() <= Words::MAX_KEPT).then(|| format!("{}:{access}:{words} **", Target::COMMAND_SCHEME));
     let clause = clause.and_then(|clause| clause.parse().ok());
     clause.unwrap_or_else(|| Clause::for_subtree(Target::COMMAND_SCHEME, access, ""))
-}
-
-fn described(value: Node<'_>) -> &'static str {
-    match value.kind() {
-        Kind::Null => "null",
-        Kind::Bool(_) => "a boolean",
-        Kind::String(_) => "a text",
-        Kind::Array => "a list",
-        Kind::Object => "an object",
-        _ => "a number",
-    }
 }

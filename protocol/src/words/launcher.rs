@@ -21,7 +21,8 @@ const LAUNCHERS: &[&str] = &[
     "uv", "uvx", "valgrind", "vi", "view", "vim", "vimdiff", "watch", "watchexec", "wish", "xargs", "yarn", "zsh",
 ];
 
-/// Programs that run others with one of these words, or with a longer word that begins with it.
+/// Programs that run others with one of these words, or with a longer word that begins with it. Long options can be abbreviated, as
+/// `getopt_long` and git read them.
 const WITH_WORDS: &[(&str, &[&str])] = &[
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
@@ -85,9 +86,16 @@ fn runs_programs(words: &[Word]) -> bool {
         return is_listed(name) || is_listed(without_version);
     };
     rest.iter().any(|word| match word {
-        Word::Known(word) => options.iter().any(|option| word.starts_with(option)),
+        Word::Known(word) => options.iter().any(|option| word.starts_with(option) || abbreviates(word, option)),
         _ => true,
     })
+}
+
+/// Returns true if a word is the beginning of a long option, with or without a value: `--to-com=sh`. Whether another option begins in
+/// the same way, so that the program refuses it, plays no part.
+fn abbreviates(word: &str, option: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    name.len() > 2 && name.starts_with("--") && option.starts_with(name)
 }
 
 #[cfg(test)]
@@ -114,6 +122,15 @@ mod tests {
             ("git submodule foreach ls", true),
             ("tar xf a.tar", false),
             ("tar xf a.tar --to-command=sh", true),
+            ("tar xf a.tar --to-com=sh", true),
+            ("tar cf a.tar --use-compress-prog sh", true),
+            ("tar xf a.tar --touch", false),
+            ("tar xf a.tar --", false),
+            ("sort --compress-prog sh", true),
+            ("sort --check=quiet -- a", false),
+            ("git ls-remote --upload-pa=sh a", true),
+            ("git log --patch -- a", false),
+            ("find . -e", false),
             ("make", true),
             ("ssh host ls", true),
             ("ls -la", false),
@@ -138,6 +155,20 @@ mod tests {
             ("python3", true),
         ] {
             assert_eq!(pattern_runs_programs(pattern), expected, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn each_abbreviation_of_a_long_option_counts_as_the_option() {
+        for (program, options) in WITH_WORDS {
+            for option in options.iter().filter(|option| option.starts_with("--")) {
+                for end in 3..=option.len() {
+                    for value in ["", "=", "=a=b", " a"] {
+                        let text = format!("{program} x {}{value}", &option[..end]);
+                        assert!(text.parse::<Words>().unwrap().runs_programs(), "{text}");
+                    }
+                }
+            }
         }
     }
 

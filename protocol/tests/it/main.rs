@@ -9,6 +9,7 @@ mod derived;
 mod digest;
 mod effects;
 mod grant;
+mod host;
 mod name;
 mod pattern;
 mod round_trip;

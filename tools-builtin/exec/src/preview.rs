@@ -4,7 +4,7 @@ use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
-use crate::network;
+use crate::network::{self, Network};
 use crate::report::NARROWER;
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
@@ -44,7 +44,7 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
 
 /// Names the hosts that the program reaches.
 fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
-    let hosts = network::hosts(cx);
+    let hosts = if Network::is_offered(cx) { network::hosts(cx) } else { Vec::new() };
     match (hosts.is_empty(), confinement) {
         (_, None) => "any host".to_owned(),
         (false, Some(Confinement::Bubblewrap(_))) => format!("{}, through a proxy", hosts.join(", ")),

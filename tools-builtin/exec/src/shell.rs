@@ -1,5 +1,7 @@
 //! `exec.shell`: runs a script.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Access, Normaliser, Target, TargetError, Word, Words};
 use tools::schemars::{self, JsonSchema};
@@ -10,7 +12,7 @@ use crate::Sandbox;
 use crate::command::target;
 use crate::prepare::{Prepared, Request, failed};
 use crate::run::{default_seconds, root, run_prepared};
-use crate::script::{Dialect, Script};
+use crate::script::{Dialect, Reason, Script};
 
 /// Variables that make a shell run or read something else than its script.
 const OF_SHELLS: [&str; 5] = ["BASHOPTS", "BASH_ENV", "ENV", "PS4", "SHELLOPTS"];
@@ -73,7 +75,8 @@ pub(crate) async fn shell(
 ) -> Result<String, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
-    let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
+    let request =
+        Request { program: shell.program(), args: shell.args(read.quoted.clone().unwrap_or(script)), env, cwd };
     let prepared = Prepared::for_call(cx, request).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
@@ -97,7 +100,7 @@ impl Shell {
 }
 
 /// Reads the script of a call.
-fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Script, TargetError> {
+fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> Result<Arc<Script>, TargetError> {
     let cwd = Normaliser::Path.apply(cwd);
     let cwd = cwd.map_err(|reason| TargetError::Argument { field: "cwd".to_owned(), reason })?;
     let dialect = match shell {
@@ -105,13 +108,13 @@ fn read(script: &str, shell: Shell, env: &[String], cwd: &str, stdin: &str) -> R
         Shell::Sh => Dialect::Posix,
     };
     let mut read =
-        Script::parse(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
+        Script::read(script, dialect, &cwd).map_err(|error| TargetError::Function { reason: error.to_string() })?;
     let name = |variable: &str| variable.split('=').next().unwrap_or_default().to_owned();
     if env.iter().any(|variable| OF_SHELLS.contains(&&*name(variable))) {
-        read.make_opaque("a variable by which shells run or read something else");
+        Arc::make_mut(&mut read).make_opaque("a variable by which shells run or read something else");
     }
     if !stdin.is_empty() && read.commands.iter().any(Words::runs_programs) {
-        read.make_opaque("standard input, which a command can run as code");
+        Arc::make_mut(&mut read).make_opaque("standard input, which a command can run as code");
     }
     Ok(read)
 }
@@ -123,8 +126,8 @@ fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: S
     for (access, path) in &read.files {
         targets.push(Target::new(*access, "fs", path.as_str()).map_err(fault)?);
     }
-    let whole = [Word::Known(shell.program()), Word::Known("-c".to_owned()), Word::Unknown("$script".to_owned())];
-    let whole = read.quoted.is_none().then(|| whole.to_vec());
+    let whole =
+        read.quoted.is_none().then(|| vec![Word::Known(shell.program()), Word::Known("-c".to_owned()), whole(&read)]);
     let commands = read.commands.iter().map(|words| words.iter().cloned().collect());
     for words in commands.chain(whole) {
         // As in `exec.run`, variables are part of the command.
@@ -133,6 +136,12 @@ fn targets(script: String, shell: Shell, env: Vec<String>, cwd: String, stdin: S
         targets.push(target(&words)?);
     }
     Ok(targets)
+}
+
+/// Returns the word for an opaque script. Its text has the reasons, so that a model whose call is refused knows what to write otherwise.
+fn whole(script: &Script) -> Word {
+    let places: Vec<String> = script.reasons.iter().map(Reason::place).collect();
+    Word::Unknown(format!("$script: {}", places.join("; ")))
 }
 
 async fn describe(
@@ -163,4 +172,22 @@ async fn describe(
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
     Ok(Preview::summary(text + &crate::preview::walls(cx)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_outside_of_a_script_is_for_one_call() {
+        let read = |env: &[&str], stdin| {
+            let env: Vec<String> = env.iter().map(|variable| (*variable).to_owned()).collect();
+            read("sh", Shell::Bash, &env, ".", stdin).unwrap()
+        };
+        let plain = read(&[], "");
+        for opaque in [read(&["BASH_ENV=a"], ""), read(&[], "id")] {
+            assert_eq!((opaque.quoted.as_deref(), opaque.reasons.len()), (None, 1));
+        }
+        assert!(Arc::ptr_eq(&plain, &read(&[], "")) && plain.quoted.is_some());
+    }
 }

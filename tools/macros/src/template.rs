@@ -1,7 +1,7 @@
 //! The syntax of target templates, identical to that of `protocol::Template`. Escaped dot segments, such as `%2e%2e`, are
 //! found at registration.
 
-const NORMALISERS: &[&str] = &["path", "host", "word", "words"];
+const NORMALISERS: &[&str] = &["path", "host"];
 
 /// Returns the names of the fields in a template.
 ///
@@ -21,8 +21,8 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         return invalid("it has a control character; leave it out");
     }
     let mut fields = Vec::new();
-    // The value with a harmless text for each field, to find literal text that no target can have. In scheme `exec`, where fields are
-    // whole words, it is a text that no literal word has.
+    // The value with a harmless text for each field, to find literal text that no target can have. In scheme `exec`, where `{*}` is a
+    // whole word, it is a text that no literal word has.
     let field = if scheme == "exec" { "\0" } else { "xx" };
     let mut probe = String::new();
     let mut rest = value;
@@ -48,15 +48,13 @@ pub(crate) fn fields(template: &str) -> Result<Vec<String>, String> {
         }
         let (name, normaliser) = inside.split_once('|').map_or((inside, None), |(name, other)| (name, Some(other)));
         if let Some(other) = normaliser.filter(|other| !NORMALISERS.contains(other)) {
-            return invalid(&format!(
-                "unknown normaliser {other:?}; write `path`, `host`, `word` or `words`, or remove it"
-            ));
+            return invalid(&format!("unknown normaliser {other:?}; write `path` or `host`, or remove it"));
         }
         if name.trim().is_empty() {
             return invalid("a field has no name; write the name of an argument in its braces");
         }
-        if let Some(reason) = invalid_normaliser(scheme, normaliser) {
-            return invalid(reason);
+        if scheme == "exec" {
+            return invalid("an argument is no list of words; write `{*}`, and a function that computes the targets");
         }
         fields.push(name.to_owned());
         probe.push_str(field);
@@ -93,20 +91,11 @@ fn invalid_value(scheme: &str, value: &str) -> Option<&'static str> {
     }
 }
 
-fn invalid_normaliser(scheme: &str, normaliser: Option<&str>) -> Option<&'static str> {
-    let is_word = matches!(normaliser, Some("word" | "words"));
-    match scheme {
-        "exec" => (!is_word)
-            .then_some("a field of scheme `exec` is one word or several; write `{field|word}` or `{field|words}`"),
-        _ => is_word.then_some("`word` and `words` are only for scheme `exec`; write another normaliser, or remove it"),
-    }
-}
-
 fn invalid_words(words: &str) -> Option<&'static str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     let is_word = |word: &str| word == "\0" || !word.is_empty() && word.chars().all(is_plain);
     (!words.split(' ').all(is_word)).then_some(
-        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and fields, with one space between",
+        "its words are not plain; write words of A-Z a-z 0-9 _ @ % + = : , . / - and `{*}`, with one space between",
     )
 }
 
@@ -162,9 +151,8 @@ mod tests {
             ("fs:{}", "a field has no name"),
             ("net:{url|domain}", "unknown normaliser \"domain\""),
             ("fs:../{path}", "leads outside the root"),
-            ("exec:{program}", "write `{field|word}`"),
-            ("fs:{path|word}", "only for scheme `exec`"),
-            ("exec:git --file={path|word}", "with one space between"),
+            ("exec:{program}", "write `{*}`"),
+            ("exec:git --file={*}", "with one space between"),
         ] {
             let error = fields(template).unwrap_err();
             assert!(error.contains(expected), "{template}: {error}");

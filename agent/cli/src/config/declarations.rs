@@ -1,12 +1,17 @@
 //! Makes the values of all keys, and the functions over them, from their declarations.
 
-/// Declares the keys: documentation, field, slot and [`Key`] of each.
+/// Declares the struct with the values of keys, the groups of keys in it that are declared elsewhere, and the keys: documentation,
+/// field, slot and [`Key`] of each.
 macro_rules! declare_keys {
-    ($($(#[doc = $doc:literal])+ $field:ident: $slot:ty = $key:expr;)+) => {
-        /// The values of all keys, in one layer or merged.
+    (
+        $(#[doc = $about:literal])+ $values:ident { $($group:ident: $group_values:ty),* }
+        $($(#[doc = $doc:literal])+ $field:ident: $slot:ty = $key:expr;)+
+    ) => {
+        $(#[doc = $about])+
         #[derive(Clone, Debug)]
-        pub(crate) struct Values {
+        pub(crate) struct $values {
             $($(#[doc = $doc])+ pub(crate) $field: $slot,)+
+            $(pub(crate) $group: $group_values,)*
         }
 
         mod declared {
@@ -17,13 +22,13 @@ macro_rules! declare_keys {
             })+
         }
 
-        impl Default for Values {
+        impl Default for $values {
             fn default() -> Self {
-                Self { $($field: declared::$field().default),+ }
+                Self { $($field: declared::$field().default,)+ $($group: Default::default(),)* }
             }
         }
 
-        impl Values {
+        impl $values {
             /// Reads the keys of a file, or those of a profile.
             pub(super) fn read(section: &mut Section<'_>, is_profile: bool) -> Result<Self, ConfigError> {
                 let mut values = Self::default();
@@ -31,6 +36,7 @@ macro_rules! declare_keys {
                 if key.about.in_profile || !is_profile {
                     values.$field = key.read(section)?;
                 })+
+                $(values.$group = <$group_values>::read(section, is_profile)?;)*
                 Ok(values)
             }
 
@@ -41,12 +47,14 @@ macro_rules! declare_keys {
                 if let Some((texts, origin)) = lookup(&key.about)? {
                     values.$field = key.parse(&texts, &origin)?;
                 })+
+                $(values.$group = <$group_values>::from_texts(&lookup)?;)*
                 Ok(values)
             }
 
             /// Applies the values of a higher layer.
             pub(crate) fn merge(&mut self, upper: Self) {
                 $(self.$field.merge(upper.$field);)+
+                $(self.$group.merge(upper.$group);)*
             }
 
             /// Unsets the keys that belong to a provider.
@@ -55,6 +63,7 @@ macro_rules! declare_keys {
                 if key.about.of_provider {
                     self.$field = key.default;
                 })+
+                $(self.$group.forget_provider();)*
             }
 
             /// Returns the first key of this untrusted project that the user's values do not permit, and the reason.
@@ -63,6 +72,9 @@ macro_rules! declare_keys {
                 if let Some(origin) = (project.refuses)(&self.$field, &user.$field) {
                     return Some((about.name, origin, project.reason));
                 })+
+                $(if let Some(refusal) = self.$group.refusal(&user.$group) {
+                    return Some(refusal);
+                })*
                 None
             }
 
@@ -72,13 +84,14 @@ macro_rules! declare_keys {
                 $(for (value, origin) in self.$field.documents() {
                     rows.push((declared::$field().about, value, origin));
                 })+
+                $(rows.extend(self.$group.rows());)*
                 rows
             }
-        }
 
-        /// Returns the descriptions of all keys.
-        pub(crate) fn all() -> Vec<KeyAbout> {
-            vec![$(declared::$field().about),+]
+            /// Returns the descriptions of all keys.
+            pub(crate) fn keys() -> Vec<KeyAbout> {
+                [vec![$(declared::$field().about),+] $(, <$group_values>::keys())*].concat()
+            }
         }
     };
 }

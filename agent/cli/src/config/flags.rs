@@ -66,7 +66,7 @@ impl<S: FlagSet> KeyFlags<S> {
 
     fn keys() -> impl Iterator<Item = (KeyAbout, KeyFlag)> {
         let flag = |key: KeyAbout| key.flag.filter(S::contains).map(|flag| (key, flag));
-        keys::all().into_iter().filter_map(flag)
+        Values::keys().into_iter().filter_map(flag)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The documentation of the settings file, made from the declarations of the keys.
 
 use super::key::KeyAbout;
-use super::keys;
+use super::keys::Values;
 use crate::{fit, folders, program};
 
 /// Returns the text of `config --help` on files and keys.
@@ -33,13 +33,13 @@ Trust:
 }
 
 fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
-    keys::all().iter().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
+    Values::keys().iter().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a file with an example of every key, commented with everything that the key's declaration says.
 fn keys_text() -> String {
     let (mut text, mut table) = (String::new(), "");
-    for key in keys::all() {
+    for key in Values::keys() {
         let (inside, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if inside != table {
             text += &format!("  [{inside}]\n");
@@ -69,7 +69,6 @@ fn sources(key: &KeyAbout) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Values;
 
     /// Returns the README's table of keys.
     fn table() -> String {
@@ -77,7 +76,7 @@ mod tests {
             "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
         let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
         let defaults = Values::default().rows();
-        for key in keys::all() {
+        for key in Values::keys() {
             let default = |(about, value, _): &(KeyAbout, serde_json::Value, _)| {
                 (about.name == key.name && !value.is_null()).then(|| code(value.to_string().trim_matches('"')))
             };
@@ -99,7 +98,7 @@ mod tests {
     #[test]
     fn every_key_is_described_and_no_name_is_taken_twice() {
         let mut names = Vec::new();
-        for key in keys::all() {
+        for key in Values::keys() {
             assert!(key.doc.split_whitespace().count() > 2 && !key.doc.ends_with('.'), "{key:?}");
             names.extend([Some(key.name.to_owned()), key.variable(), key.flag.map(|flag| flag.name.to_owned())]);
         }

@@ -1,16 +1,21 @@
-//! The list of all keys: [`Values`] and everything that is said about a key are made from it.
+//! The list of all keys: [`Values`] and everything that is said about a key are made from it. Those of one idea are in a module below.
 //!
 //! To add a key, add a declaration and update the table in the README, which a test compares.
+
+mod network;
+mod requests;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agent::driver::DEFAULT_MAX_STEPS;
-use agent::{Cost, ReasoningEffort, RepeatLimits, RetryPolicy, Timeouts, ToolChoice};
+use agent::{Cost, ReasoningEffort, RepeatLimits, ToolChoice};
 use serde_json::Value;
 use tools::policy::{Rule, Verdict};
 use tools::{Approval, Clause};
 
+use self::network::NetworkValues;
+use self::requests::RequestValues;
 use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
@@ -21,7 +26,7 @@ use super::kind::{
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
 use super::parser::{
-    choice, clause, cost, degree, directory, effort, file, filled, glob, host, proxy_url, toolchain, url, variable,
+    choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, toolchain, url, variable,
 };
 use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
 use super::secret::Secret;
@@ -41,6 +46,9 @@ pub(super) const SELECT: &str = "--select";
 const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 declare_keys! {
+    /// The values of all keys, in one layer or merged.
+    Values { requests: RequestValues, network: NetworkValues }
+
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
         .with_session_flag("--provider", Named("NAME"))
@@ -243,75 +251,6 @@ declare_keys! {
             .with_project(ProjectRule::lower())
             .in_profiles();
 
-    /// Hosts or blocks of addresses that tools may request although they are private, such as localhost:8080; they need a grant as well
-    private_hosts: Vec<Setting<String>> = Key::new("http.private_hosts", items(host), Vec::new(), r#"["localhost:8080"]"#)
-        .with_flag("--private-host", Named("HOST"))
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The URL of a proxy for requests of tools
-    tool_proxy: Option<Setting<String>> =
-        Key::new("http.proxy", text(url), None, "\"http://proxy.example.org:3128\"")
-            .with_project(ProjectRule::never(REACHES));
-
-    /// A file of root certificates in PEM, which requests of tools trust in addition to the machine's
-    ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The maximum size of a response to a tool, after decompression
-    max_body: Setting<Size> =
-        Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
-            .with_project(ProjectRule::lower());
-
-    /// The time until a response to a tool begins, for each redirect anew
-    tool_first_byte: Setting<Duration> =
-        Key::new("http.first_byte", duration(), Setting::from_default(Duration::from_secs(20)), "\"20s\"")
-            .with_project(ProjectRule::lower());
-
-    /// The time until a response to a tool is complete, redirects included
-    tool_total: Setting<Duration> =
-        Key::new("http.total", duration(), Setting::from_default(Duration::from_secs(60)), "\"60s\"")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of redirects that a request of a tool follows
-    max_redirects: Setting<u32> =
-        Key::new("http.max_redirects", integer::<0, _>(), Setting::from_default(10), "10")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of concurrent requests of tools
-    max_connections: Setting<u32> =
-        Key::new("http.max_connections", integer::<1, _>(), Setting::from_default(32), "32")
-            .with_project(ProjectRule::lower());
-
-    /// The maximum number of concurrent requests of tools to one host
-    max_connections_per_host: Setting<u32> =
-        Key::new("http.max_connections_per_host", integer::<1, _>(), Setting::from_default(6), "6")
-            .with_project(ProjectRule::lower());
-
-    /// The backend of web.search, such as duckduckgo; doctor lists those that are linked
-    search: Option<Setting<String>> = Key::new("web.search", text(filled), None, "\"searxng\"")
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The URL of the search backend, if it is a service of your own
-    search_url: Option<Setting<String>> = Key::new("web.search_url", text(url), None, "\"http://localhost:8888\"")
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The environment variable that holds the key of the search backend, instead of its usual one; never the key itself
-    search_key_env: Option<Setting<String>> = Key::new("web.search_key_env", text(variable), None, "\"MY_SEARCH_KEY\"")
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The file that holds the key of the search backend, instead of a variable
-    search_key_file: Option<Setting<PathBuf>> = Key::new("web.search_key_file", text(file), None, "")
-        .with_project(ProjectRule::never(REACHES));
-
-    /// The number of results of a search that asks for no other number, from 1 to 20
-    search_count: Option<Setting<u32>> = Key::new("web.search_count", integer::<1, _>(), None, "5");
-
-    /// The language of results, if the search backend has the option
-    search_language: Option<Setting<String>> = Key::new("web.search_language", text(filled), None, "\"en\"");
-
-    /// The filter of adult content, if the search backend has the option: off, moderate or strict
-    safe_search: Option<Setting<String>> = Key::new("web.safe_search", text(filled), None, "\"moderate\"");
-
     /// The toolchains that programs may use outside of the workspace: rust, node or python
     toolchains: Vec<Setting<String>> = Key::new("programs.toolchains", items(toolchain), Vec::new(), r#"["rust"]"#)
         .with_project(ProjectRule::never(RUNS));
@@ -369,42 +308,8 @@ declare_keys! {
     telemetry_content: Setting<bool> =
         Key::new("telemetry.content", boolean(), Setting::from_default(false), "true")
             .with_project(ProjectRule::never(EXPORTS));
-
-    /// The time to connect to the provider's service
-    connect: Setting<Duration> =
-        Key::new("timeouts.connect", duration(), Setting::from_default(Timeouts::default().connect), "\"10s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The time from a request to the first byte of the answer
-    first_byte: Setting<Duration> =
-        Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The time between two bytes of a streamed answer
-    idle: Setting<Duration> =
-        Key::new("timeouts.idle", duration(), Setting::from_default(Timeouts::default().idle), "\"90s\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The maximum number of retries of a provider request
-    max_retries: Setting<u32> =
-        Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The delay before the first retry, doubled after each
-    first_delay: Setting<Duration> =
-        Key::new("retries.first_delay", duration(), Setting::from_default(RetryPolicy::default().first_delay), "\"500ms\"")
-            .with_project(ProjectRule::never(SPENDS));
-
-    /// The longest delay between two attempts
-    longest_delay: Setting<Duration> =
-        Key::new("retries.longest_delay", duration(), Setting::from_default(RetryPolicy::default().longest_delay), "\"60s\"")
-            .with_project(ProjectRule::never(SPENDS));
 }
 
 fn default_clauses() -> Vec<Setting<Clause>> {
     DEFAULT_GRANTS.iter().filter_map(|clause| clause.parse().ok()).map(Setting::from_default).collect()
-}
-
-fn default_retries() -> u32 {
-    u32::try_from(RetryPolicy::default().max_retries).unwrap_or(u32::MAX)
 }

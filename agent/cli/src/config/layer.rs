@@ -34,12 +34,12 @@ impl Values {
             (self.key_env, self.key_file) = (None, None);
         }
         let is_other =
-            |backend: &Setting<String>| self.search.as_ref().is_some_and(|lower| lower.value != backend.value);
-        if upper.search.as_ref().is_some_and(is_other) {
-            (self.search_url, self.search_key_env, self.search_key_file) = (None, None, None);
+            |backend: &Setting<String>| self.network.search.as_ref().is_some_and(|lower| lower.value != backend.value);
+        if upper.network.search.as_ref().is_some_and(is_other) {
+            (self.network.search_url, self.network.search_key_env, self.network.search_key_file) = (None, None, None);
         }
-        if upper.search_key_env.is_some() || upper.search_key_file.is_some() {
-            (self.search_key_env, self.search_key_file) = (None, None);
+        if upper.network.search_key_env.is_some() || upper.network.search_key_file.is_some() {
+            (self.network.search_key_env, self.network.search_key_file) = (None, None);
         }
         self.merge(upper);
     }
@@ -59,7 +59,7 @@ impl Values {
     /// Returns the source of the search backend's key. Returns `None` if it is the backend's usual one.
     #[cfg(feature = "web")]
     pub(crate) fn search_key(&self) -> Option<Setting<KeySource>> {
-        source(&self.search_key_env, &self.search_key_file)
+        source(&self.network.search_key_env, &self.network.search_key_file)
     }
 }
 

@@ -134,19 +134,19 @@ impl Settings {
             KeySource::File(path) => Some(path.as_path()),
             _ => None,
         });
-        of_secrets.chain(self.search_key_file.as_ref().map(|file| file.value.as_path()))
+        of_secrets.chain(self.network.search_key_file.as_ref().map(|file| file.value.as_path()))
     }
 
     /// Returns the timeouts and retries of provider requests.
     pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let mut timeouts = Timeouts::default();
-        timeouts.connect = self.connect.value;
-        timeouts.first_byte = self.first_byte.value;
-        timeouts.idle = self.idle.value;
+        timeouts.connect = self.requests.connect.value;
+        timeouts.first_byte = self.requests.first_byte.value;
+        timeouts.idle = self.requests.idle.value;
         let mut retries = RetryPolicy::default();
-        retries.max_retries = usize::try_from(self.max_retries.value).unwrap_or(usize::MAX);
-        retries.first_delay = self.first_delay.value;
-        retries.longest_delay = self.longest_delay.value;
+        retries.max_retries = usize::try_from(self.requests.max_retries.value).unwrap_or(usize::MAX);
+        retries.first_delay = self.requests.first_delay.value;
+        retries.longest_delay = self.requests.longest_delay.value;
         (timeouts, retries)
     }
 
@@ -154,7 +154,11 @@ impl Settings {
     fn merge(&mut self, upper: Values) -> Result<(), ConfigError> {
         for (variable, file, [variable_key, file_key]) in [
             (&upper.key_env, &upper.key_file, ["key_env", "key_file"]),
-            (&upper.search_key_env, &upper.search_key_file, ["web.search_key_env", "web.search_key_file"]),
+            (
+                &upper.network.search_key_env,
+                &upper.network.search_key_file,
+                ["web.search_key_env", "web.search_key_file"],
+            ),
         ] {
             if let (Some(_), Some(file)) = (variable, file) {
                 let reason = format!("conflicts with {variable_key}; remove one of them");

@@ -54,8 +54,8 @@ mod tests {
     use tools::Target;
 
     use super::*;
+    use crate::config::reader;
     use crate::config::{Settings, Values};
-    use crate::config::{keys, reader};
 
     const TARGETS: [&str; 5] = ["fs:read:a", "fs:write:src/a", "fs:destroy:a", "clock:read:now", "net:write:host"];
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_key_that_a_project_may_not_set_is_refused() {
-        let keys = keys::all();
+        let keys = Values::keys();
         let refused: Vec<_> = keys.iter().filter(|key| key.project == "no").collect();
         assert!(refused.iter().any(|key| key.name == "timeouts.idle"), "{refused:?}");
         for key in refused {

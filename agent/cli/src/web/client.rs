@@ -29,7 +29,7 @@ pub(super) fn of_search(
 ) -> Result<HttpClient, ConfigError> {
     let mut options = options(settings)?;
     options.secrets.extend(search.key.clone());
-    if settings.search_url.is_some() {
+    if settings.network.search_url.is_some() {
         options.private_hosts.extend(private_host(search.service.base_url()));
     }
     tools.new_sibling(options).map_err(|error| refused(settings, &error))
@@ -38,9 +38,9 @@ pub(super) fn of_search(
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
-    options.private_hosts = settings.private_hosts.iter().map(|host| host.value.clone()).collect();
-    options.proxy = settings.tool_proxy.as_ref().map(|proxy| proxy.value.clone());
-    if let Some(file) = &settings.ca_file {
+    options.private_hosts = settings.network.private_hosts.iter().map(|host| host.value.clone()).collect();
+    options.proxy = settings.network.tool_proxy.as_ref().map(|proxy| proxy.value.clone());
+    if let Some(file) = &settings.network.ca_file {
         options.root_certificates.push(certificates(file)?);
     }
     for secret in &settings.secrets {
@@ -53,12 +53,12 @@ fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
 pub(super) fn limits(settings: &Settings) -> HttpLimits {
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let mut limits = HttpLimits::default();
-    limits.max_body_bytes = usize::try_from(settings.max_body.value.bytes()).unwrap_or(usize::MAX);
-    limits.first_byte = settings.tool_first_byte.value;
-    limits.total = settings.tool_total.value;
-    limits.max_redirects = count(settings.max_redirects.value);
-    limits.max_connections = count(settings.max_connections.value);
-    limits.max_connections_per_host = count(settings.max_connections_per_host.value);
+    limits.max_body_bytes = usize::try_from(settings.network.max_body.value.bytes()).unwrap_or(usize::MAX);
+    limits.first_byte = settings.network.tool_first_byte.value;
+    limits.total = settings.network.tool_total.value;
+    limits.max_redirects = count(settings.network.max_redirects.value);
+    limits.max_connections = count(settings.network.max_connections.value);
+    limits.max_connections_per_host = count(settings.network.max_connections_per_host.value);
     limits
 }
 

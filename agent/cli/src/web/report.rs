@@ -22,7 +22,7 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
         }
     }
     replaced(settings, Replaced::by_program()).iter().for_each(|warning| notice::warning(warning));
-    if let (Some(named), Search::Absent(reason)) = (&settings.search, configured::from_settings(settings)?) {
+    if let (Some(named), Search::Absent(reason)) = (&settings.network.search, configured::from_settings(settings)?) {
         notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
     }
     Ok(())
@@ -85,17 +85,17 @@ pub(crate) fn faults() -> Vec<(&'static str, String)> {
 }
 
 fn client_line(settings: &Settings) -> String {
-    let proxy = settings.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
-    let hosts: Vec<_> = settings.private_hosts.iter().map(|host| host.value.as_str()).collect();
+    let proxy = settings.network.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
+    let hosts: Vec<_> = settings.network.private_hosts.iter().map(|host| host.value.as_str()).collect();
     let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(" ") };
     format!(
         "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
-        settings.max_body.value.shown(),
-        settings.tool_first_byte.value,
-        settings.tool_total.value,
-        counted(settings.max_redirects.value.into(), "redirect"),
-        counted(settings.max_connections.value.into(), "connection"),
-        settings.max_connections_per_host.value,
+        settings.network.max_body.value.shown(),
+        settings.network.tool_first_byte.value,
+        settings.network.tool_total.value,
+        counted(settings.network.max_redirects.value.into(), "redirect"),
+        counted(settings.network.max_connections.value.into(), "connection"),
+        settings.network.max_connections_per_host.value,
     )
 }
 
@@ -145,12 +145,11 @@ mod tests {
     #[test]
     fn a_setting_that_a_service_of_the_program_replaces_is_named() {
         let text = |flag, value: &str| Setting::from_flag(flag, value.to_owned());
-        let settings = Settings::from_flags(Values {
-            private_hosts: vec![text("--private-host", "localhost")],
-            max_connections_per_host: Setting::from_flag("--limit", 1),
-            search: Some(text("--search", "duckduckgo")),
-            ..Values::default()
-        });
+        let mut flags = Values::default();
+        flags.network.private_hosts = vec![text("--private-host", "localhost")];
+        flags.network.max_connections_per_host = Setting::from_flag("--limit", 1);
+        flags.network.search = Some(text("--search", "duckduckgo"));
+        let settings = Settings::from_flags(flags);
         let lines = |client, search| replaced(&settings, Replaced { client, search });
         assert_eq!(lines(false, false), [""; 0]);
         let [host, connections] = &lines(true, false)[..] else { panic!("{:?}", lines(true, false)) };

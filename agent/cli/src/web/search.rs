@@ -69,7 +69,9 @@ fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
 /// The backend's host is for `web.search` alone: its clause does not name it, so that other tools ask about it as about any host, and a
 /// rule names it for this tool.
 pub(crate) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
-    let (Some(service), Some(named)) = (service(&settings)?, settings.search.clone()) else { return Ok(settings) };
+    let (Some(service), Some(named)) = (service(&settings)?, settings.network.search.clone()) else {
+        return Ok(settings);
+    };
     let origin = || named.origin.clone();
     for target in service.targets() {
         let clause = target.to_clause();
@@ -94,23 +96,23 @@ fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
 
 /// Returns the search by the configured backend without its key, or `None` if there is no backend.
 pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, ConfigError> {
-    let Some(named) = &settings.search else { return Ok(None) };
+    let Some(named) = &settings.network.search else { return Ok(None) };
     let backend = search::get(&named.value).map_err(|error| unusable("web.search", named, error))?;
-    let mut service = match &settings.search_url {
+    let mut service = match &settings.network.search_url {
         Some(url) => {
             WebSearch::new(backend, Some(&url.value)).map_err(|error| unusable("web.search_url", url, error))?
         }
         None => WebSearch::new(backend, None).map_err(|error| unusable("web.search", named, error))?,
     };
-    if let Some(count) = &settings.search_count {
+    if let Some(count) = &settings.network.search_count {
         let number = usize::try_from(count.value).unwrap_or(usize::MAX);
         service = service.with_count(number).map_err(|error| unusable("web.search_count", count, error))?;
     }
-    if let Some(language) = &settings.search_language {
+    if let Some(language) = &settings.network.search_language {
         let set = service.with_language(&language.value);
         service = set.map_err(|error| unusable("web.search_language", language, error))?;
     }
-    if let Some(safe) = &settings.safe_search {
+    if let Some(safe) = &settings.network.safe_search {
         let level = safe.value.parse::<SafeSearch>().map_err(|error| unusable("web.safe_search", safe, error))?;
         service = service.with_safe_search(level).map_err(|error| unusable("web.safe_search", safe, error))?;
     }

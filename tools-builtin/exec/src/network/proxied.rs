@@ -30,6 +30,11 @@ pub(crate) struct Network {
 }
 
 impl Network {
+    /// Returns true if the context has a client for the requests of programs.
+    pub(crate) fn is_offered(cx: &ToolContext) -> bool {
+        cx.service::<HttpClient>().is_some()
+    }
+
     /// Serves a program that starts later. Must be called in a Tokio runtime. Returns `None` if the grant has no hosts, or the program no
     /// walls.
     ///

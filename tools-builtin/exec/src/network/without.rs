@@ -9,6 +9,10 @@ use crate::walls::Confinement;
 pub(crate) enum Network {}
 
 impl Network {
+    pub(crate) fn is_offered(_: &ToolContext) -> bool {
+        false
+    }
+
     pub(crate) fn start(cx: &ToolContext, confinement: Option<&Confinement>) -> Result<Option<Self>, String> {
         let is_missed = confinement.is_some() && super::is_granted(cx) && !super::hosts(cx).is_empty();
         if is_missed {

@@ -10,7 +10,7 @@ use super::program::Program;
 /// The most programs that run at once in a session.
 const MOST_RUNNING: usize = 8;
 
-/// The most programs that are kept after their end, so that their output can be read.
+/// The most programs of an agent that are kept after their end, so that their output can be read.
 const MOST_ENDED: usize = 8;
 
 /// The background programs of one agent: the service of `exec.start` and its companions.
@@ -76,7 +76,7 @@ impl Programs {
         table.started += 1;
         let handle = format!("p{}", table.started);
         table.entries.push(Entry { agent: self.agent, handle: handle.clone(), program });
-        let forgotten = table.take_oldest_ended();
+        let forgotten = table.take_oldest_ended(self.agent);
         drop(table);
         drop(forgotten);
         Ok(handle)
@@ -141,11 +141,14 @@ impl Table {
         taken
     }
 
-    fn take_oldest_ended(&mut self) -> Vec<Entry> {
-        let ended = self.entries.iter().filter(|entry| !entry.program.is_running()).count();
+    /// Removes the oldest programs of an agent that have ended, if it has too many. Those of other agents stay, because it cannot see
+    /// them.
+    fn take_oldest_ended(&mut self, agent: u64) -> Vec<Entry> {
+        let has_ended = |entry: &Entry| entry.agent == agent && !entry.program.is_running();
+        let ended = self.entries.iter().filter(|entry| has_ended(entry)).count();
         let mut excess = ended.saturating_sub(MOST_ENDED);
         self.take(|entry| {
-            let is_taken = excess > 0 && !entry.program.is_running();
+            let is_taken = excess > 0 && has_ended(entry);
             excess -= usize::from(is_taken);
             is_taken
         })

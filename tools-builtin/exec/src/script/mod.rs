@@ -4,18 +4,24 @@
 //! blanks and line ends, which are stricter than the shell's. A script in which they do not agree is opaque.
 
 mod builtins;
+mod readings;
 mod reason;
 mod redirection;
 mod tree;
 mod word;
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tools::protocol::{Access, Words, is_invisible};
 use tree_sitter::{ParseOptions, Parser, Tree};
 
+use self::readings::Readings;
 pub(crate) use reason::Reason;
+
+/// The readings of all calls of this process.
+static READINGS: Readings = Readings::new();
 
 /// A shell language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +33,7 @@ pub(crate) enum Dialect {
 }
 
 /// The commands and files of a script.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     /// The simple commands, also those of substitutions, functions and loops, each once.
     pub(crate) commands: Vec<Words>,
@@ -54,14 +60,20 @@ impl Script {
     /// The maximum length of a script, in bytes.
     pub(crate) const MAX_BYTES: usize = 16 * 1024;
 
-    /// The most time for the parser, which takes quadratic time for some scripts. Usual ones take a hundredth of it.
-    const MAX_TIME: Duration = Duration::from_millis(500);
+    /// The most time for the parser, which takes quadratic time for some scripts. The longest plain script takes a tenth of it.
+    const MAX_TIME: Duration = Duration::from_millis(200);
 
-    /// Reads a script that runs in the folder `cwd`, a path below the workspace root.
+    /// Reads a script that runs in the folder `cwd`, a path below the workspace root. The latest readings are kept, because a call needs
+    /// its own several times: for its targets, its preview and its run.
     ///
     /// # Errors
     /// Returns [`ScriptError`] if the script is too long, has a NUL, or no command.
-    pub(crate) fn parse(text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
+    pub(crate) fn read(text: &str, dialect: Dialect, cwd: &str) -> Result<Arc<Self>, ScriptError> {
+        READINGS.get(text, dialect, cwd)
+    }
+
+    /// Parses a script.
+    fn parse(text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
         if text.len() > Self::MAX_BYTES {
             return Err(ScriptError::TooLong(text.len()));
         }

@@ -9,6 +9,8 @@ use tools::visible_line;
 pub(crate) struct Reason {
     /// 0 outside of the script.
     line: usize,
+    /// In characters.
+    column: usize,
     what: &'static str,
     excerpt: String,
 }
@@ -19,19 +21,29 @@ impl Reason {
 
     /// Creates the reason for the text at an offset of the script.
     pub(crate) fn new(script: &str, at: usize, what: &'static str) -> Self {
-        let line = 1 + script[..at].matches('\n').count();
-        let rest = script[at..].split('\n').next().unwrap_or_default();
-        Self { line, what, excerpt: visible_line(rest, Self::SHOWN) }
+        let (before, rest) = script.split_at(at);
+        let line = 1 + before.matches('\n').count();
+        let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
+        let rest = rest.split('\n').next().unwrap_or_default();
+        Self { line, column, what, excerpt: visible_line(rest, Self::SHOWN) }
     }
 
     /// Creates a reason that lies outside of the script.
     pub(crate) fn outside(what: &'static str) -> Self {
-        Self { line: 0, what, excerpt: String::new() }
+        Self { line: 0, column: 0, what, excerpt: String::new() }
     }
 
     /// Returns the kind of the place.
     pub(crate) fn what(&self) -> &'static str {
         self.what
+    }
+
+    /// Returns the kind and the place, without the text that stands there.
+    pub(crate) fn place(&self) -> String {
+        match self.line {
+            0 => self.what.to_owned(),
+            line => format!("{} in line {line}, column {}", self.what, self.column),
+        }
     }
 }
 

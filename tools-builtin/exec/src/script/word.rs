@@ -1,6 +1,10 @@
 //! Reads a word of a command as the shell does.
 
 use tools::protocol::{Word, Words};
+use tools::visible_line;
+
+/// The most characters of a word that are kept for display. Each of many nested substitutions is part of all words around it.
+const SHOWN: usize = 80;
 
 /// Returns the text of a word without expansions, or `None` if the shell may make something else of it.
 pub(super) fn known(text: &str) -> Option<String> {
@@ -13,10 +17,11 @@ pub(super) fn known(text: &str) -> Option<String> {
 /// Returns a word of which not all is known. `is_quoted` says that all of it is in double quotes.
 pub(super) fn unknown(text: &str, is_quoted: bool) -> Word {
     match read(text) {
-        Some(word @ (Word::Unknown(_) | Word::UnknownWords(_))) => word,
+        Some(Word::Unknown(text)) => Word::Unknown(visible_line(&text, SHOWN)),
+        Some(Word::UnknownWords(text)) => Word::UnknownWords(visible_line(&text, SHOWN)),
         // `"$@"` is any number of words.
-        _ if is_quoted && !text.contains('@') => Word::Unknown(text.to_owned()),
-        _ => Word::UnknownWords(text.to_owned()),
+        _ if is_quoted && !text.contains('@') => Word::Unknown(visible_line(text, SHOWN)),
+        _ => Word::UnknownWords(visible_line(text, SHOWN)),
     }
 }
 

@@ -70,6 +70,16 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(shown.contains("exec:write:echo 'a b'") || shown.contains("echo 'a b'"), "{shown}");
             assert!(shown.contains("reads: the workspace") && shown.contains("removal: src/**"), "{shown}");
         }),
+        trial("an_approval_names_no_hosts_that_programs_cannot_reach", || {
+            let workspace = TempWorkspace::new();
+            let approver = RecordingApprover::new(Decision::Allow);
+            let granted = ["fs:read:**", "net:*:example.org"];
+            let host = host(&workspace, &granted).with_approver(approver.clone());
+            let answer = text(run(&host, json!({"program": "true"})).unwrap());
+            assert!(answer.contains("the program had no network"), "{answer}");
+            let preview = approver.requests().pop().unwrap().preview.unwrap().unwrap();
+            assert!(preview.text().contains("network: none\n"), "{}", preview.text());
+        }),
         trial("the_house_rules_hold", || HouseRules::new().with_prefix("exec").assert(tools_exec::register)),
     ]
 }

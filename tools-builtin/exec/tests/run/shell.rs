@@ -74,7 +74,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let requests = approver.requests();
             let targets: Vec<String> = requests[0].targets.iter().map(ToString::to_string).collect();
             assert!(targets.contains(&"exec:write:env 'A=b c' true x".to_owned()), "{targets:?}");
-            assert!(targets.contains(&"exec:write:env 'A=b c' bash -c \"$script\"".to_owned()), "{targets:?}");
+            let whole = "exec:write:env 'A=b c' bash -c \"$script: a command substitution in line 1, column 6\"";
+            assert!(targets.contains(&whole.to_owned()), "{targets:?}");
             let preview = requests[0].preview.clone().unwrap().unwrap();
             for line in [
                 "  | true $(true x)",
@@ -87,6 +88,22 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert!(preview.text().lines().any(|shown| shown == line), "{line} {}", preview.text());
             }
             assert!(!preview.text().lines().any(|line| line == "network: all"));
+        }),
+        trial("a_refusal_of_an_opaque_script_names_the_places_that_make_it_opaque", || {
+            let workspace = TempWorkspace::new();
+            let refusal = |grant: &[&str], arguments: Value| {
+                host(&workspace, grant).call_blocking("exec.shell", arguments).unwrap_err()
+            };
+            let script = json!({"script": "true &&\n  é \"$HOME\" | true `true`", "stdin": ""});
+            for (grant, code) in
+                [(&ALL as &[&str], ErrorCode::Unapproved), (&["exec:write:true **"], ErrorCode::PermissionDenied)]
+            {
+                let error = refusal(grant, script.clone());
+                let places = "a variable in line 2, column 6; a command substitution in line 2, column 20";
+                assert!(error.code() == code && error.to_string().contains(places), "{error}");
+            }
+            let error = refusal(&ALL, json!({"script": "sh", "stdin": "id"})).to_string();
+            assert!(error.contains("$script: standard input, which a command can run as code"), "{error}");
         }),
         trial("files_of_the_user_are_not_read_at_the_start", || {
             let workspace = TempWorkspace::from_files([("rc", "echo from a file"), (".bashrc", "echo from a file")]);

@@ -21,6 +21,16 @@ fn twenty_thousand_nested_groups_are_read_on_a_small_stack() {
 }
 
 #[test]
+fn nested_substitutions_are_not_kept_once_for_each_level() {
+    for (open, close) in [("x $(", ")"), ("x \"$(x a", ")\""), ("x a$(", ")b"), ("x <(", ")")] {
+        let levels = Script::MAX_BYTES / (open.len() + close.len());
+        let script = super::bash(&(open.repeat(levels) + &close.repeat(levels)));
+        let kept: usize = super::commands(&script).iter().map(String::len).sum();
+        assert!(kept < Script::MAX_BYTES, "{open} {kept}");
+    }
+}
+
+#[test]
 fn a_parser_that_takes_too_long_is_stopped_and_the_script_is_opaque() {
     for part in ["a | ", "a=(", "<<E\n", "a<<E ", "[ a -", "=~ ", "$(", "a;"] {
         let text = part.repeat(Script::MAX_BYTES / part.len());

@@ -59,6 +59,16 @@ pub(crate) fn trials() -> Vec<Trial> {
             session.call("exec.stop", json!({"handle": "p11"})).unwrap();
             child.start("true", &[]);
         }),
+        trial("background::a_sub_agent_does_not_push_out_ended_programs_of_its_parent", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            session.start("echo", &["of the parent"]);
+            let child = session.sub_agent();
+            for _ in 0..10 {
+                child.start("true", &[]);
+            }
+            session.call("exec.read", json!({"handle": "p1"})).unwrap();
+        }),
         trial("background::agents_reach_their_own_programs_alone", || {
             let workspace = TempWorkspace::new();
             let session = Session::new(&workspace, &ALL);

@@ -1,0 +1,75 @@
+//! [`Readings`]: the latest scripts that were read.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Dialect, Script, ScriptError};
+
+/// The most scripts that are kept: those of calls that run at the same time.
+const KEPT: usize = 16;
+
+/// The latest scripts that were read.
+pub(super) struct Readings {
+    /// The oldest first.
+    latest: Mutex<VecDeque<Reading>>,
+}
+
+struct Reading {
+    text: String,
+    dialect: Dialect,
+    cwd: String,
+    script: Arc<Script>,
+}
+
+impl Readings {
+    pub(super) const fn new() -> Self {
+        Self { latest: Mutex::new(VecDeque::new()) }
+    }
+
+    /// Returns the reading of a script. Parses it if it is not among the latest ones.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Script::read`].
+    pub(super) fn get(&self, text: &str, dialect: Dialect, cwd: &str) -> Result<Arc<Script>, ScriptError> {
+        let is_same = |reading: &&Reading| reading.text == text && reading.dialect == dialect && reading.cwd == cwd;
+        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reading) = latest().iter().find(is_same) {
+            return Ok(reading.script.clone());
+        }
+        let script = Arc::new(Script::parse(text, dialect, cwd)?);
+        let reading = Reading { text: text.to_owned(), dialect, cwd: cwd.to_owned(), script: script.clone() };
+        let mut latest = latest();
+        if latest.len() == KEPT {
+            latest.pop_front();
+        }
+        latest.push_back(reading);
+        Ok(script)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_parsed_once_for_all_stages_of_its_call() {
+        let readings = Readings::new();
+        let read = |text, dialect, cwd| readings.get(text, dialect, cwd).unwrap();
+        let first = read("a &>b", Dialect::Bash, ".");
+        assert!(Arc::ptr_eq(&first, &read("a &>b", Dialect::Bash, ".")));
+        for other in [("a &>c", Dialect::Bash, "."), ("a &>b", Dialect::Posix, "."), ("a &>b", Dialect::Bash, "sub")] {
+            let other = read(other.0, other.1, other.2);
+            assert_ne!((&other.files, other.quoted.is_some()), (&first.files, true));
+        }
+    }
+
+    #[test]
+    fn old_readings_are_dropped() {
+        let readings = Readings::new();
+        for number in 0..3 * KEPT {
+            readings.get(&format!("a {number}"), Dialect::Bash, ".").unwrap();
+            readings.get("# nothing", Dialect::Bash, ".").unwrap_err();
+        }
+        assert_eq!(readings.latest.lock().unwrap().len(), KEPT);
+    }
+}
