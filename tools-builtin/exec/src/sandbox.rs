@@ -76,6 +76,16 @@ impl Sandbox {
         self
     }
 
+    /// Returns the limits of each program.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns the home of the user. Empty without toolchains.
+    pub(crate) fn home(&self) -> &Path {
+        &self.homes.0
+    }
+
     /// Returns the folders of the toolchains for programs in this workspace.
     pub(crate) fn toolchains(&self, workspace: &Workspace) -> Vec<Folders> {
         let (home, cache) = &self.homes;
