@@ -85,6 +85,28 @@ fn the_settings_of_the_readme_give_the_permissions_that_it_names() {
 }
 
 #[test]
+fn a_program_of_a_toolchain_that_is_not_allowed_is_answered_with_the_setting() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let home = crib.dir.path().join("home");
+    let cargo = home.join(".cargo/bin/cargo");
+    put(&cargo, "#!/bin/sh\necho found\n");
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = || {
+        let mut command = crib.command(&["call", "exec.run", "program=cargo", "--grant", "exec:write:cargo"]);
+        let path = format!("{}:/usr/bin:/bin", home.join(".cargo/bin").display());
+        Ended::from(command.env("HOME", &home).env("PATH", path).output().unwrap())
+    };
+    let setting = "toolchains = [\"rust\"]";
+    let refused = run().expect(1);
+    assert!(refused.stderr.contains(&format!("programs.{setting}")), "{refused:#?}");
+    write_user(&crib, &format!("[programs]\n{setting}\n"));
+    assert!(run().expect(0).stdout.contains("found"));
+}
+
+#[test]
 fn programs_cannot_read_the_folders_of_the_program() {
     let crib = Crib::new();
     if !is_confined(&crib) {
