@@ -111,7 +111,7 @@ pub fn remedies<'a>(refusals: &[Refusal], rules: impl IntoIterator<Item = &'a Ru
         }
     }
     let (unknown, needed): (Vec<_>, Vec<_>) = needed.into_iter().partition(Target::has_unknown_words);
-    let grant = (!needed.is_empty()).then(|| Remedy::Grant(needed));
+    let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));
     let approve = unknown.into_iter().chain(settings.into_iter().cloned()).map(Remedy::Approve);
     let change = causes.into_iter().map(|index| Remedy::ChangeRule(rules[index]));
     grant.into_iter().chain(approve).chain(change).collect()
