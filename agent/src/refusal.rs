@@ -38,7 +38,8 @@ pub struct Refusal {
 pub enum Remedy<'a> {
     /// Grant these targets. Those that [always ask](Target::approval_default) also need an allow rule.
     Grant(Vec<Target>),
-    /// Approve the call on this target each time, or edit the file by hand. No grant allows it.
+    /// Approve the call on this target each time, or edit the file by hand. No grant allows it: it is a setting of the host, or a command
+    /// with [parts that are not known](Target::has_unknown_words) before it runs.
     Approve(Target),
     /// Change the rule, which no grant overrides.
     ChangeRule(&'a Rule),
@@ -109,8 +110,9 @@ pub fn remedies<'a>(refusals: &[Refusal], rules: impl IntoIterator<Item = &'a Ru
             }
         }
     }
-    let grant = (!needed.is_empty()).then(|| Remedy::Grant(needed.into_iter().collect()));
-    let approve = settings.into_iter().map(|target| Remedy::Approve(target.clone()));
+    let (unknown, needed): (Vec<_>, Vec<_>) = needed.into_iter().partition(Target::has_unknown_words);
+    let grant = (!needed.is_empty()).then_some(Remedy::Grant(needed));
+    let approve = unknown.into_iter().chain(settings.into_iter().cloned()).map(Remedy::Approve);
     let change = causes.into_iter().map(|index| Remedy::ChangeRule(rules[index]));
     grant.into_iter().chain(approve).chain(change).collect()
 }
@@ -148,6 +150,10 @@ impl fmt::Display for Remedy<'_> {
                 let clauses: Vec<_> = targets.iter().map(|target| target.to_clause().to_string()).collect();
                 write!(f, "to allow it, grant {}", clauses.join(", "))
             }
+            Self::Approve(target) if target.has_unknown_words() => write!(
+                f,
+                "no grant allows {target}, because the command has parts that are not known before it runs; approve the call"
+            ),
             Self::Approve(target) => write!(
                 f,
                 "no grant allows {target}, because it decides what tools may do; edit the file yourself, or approve the call"

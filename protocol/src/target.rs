@@ -97,6 +97,11 @@ impl Target {
         (self.scheme == Self::COMMAND_SCHEME).then(|| self.value.parse().ok()).flatten()
     }
 
+    /// Returns true if the target is a command with [words that are not known](Words::is_known) before it runs. It is always asked about.
+    pub fn has_unknown_words(&self) -> bool {
+        self.command().is_some_and(|command| !command.is_known())
+    }
+
     /// Returns the value, normalised.
     pub fn value(&self) -> &str {
         &self.value

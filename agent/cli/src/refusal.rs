@@ -16,6 +16,9 @@ pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Ite
 pub(crate) fn hints(refusals: &[Refusal], rules: &[Rule], how_to_grant: impl Fn(&[Target]) -> String) -> Vec<String> {
     let hint = |remedy| match remedy {
         Remedy::Grant(needed) => how_to_grant(&needed),
+        Remedy::Approve(target) if target.has_unknown_words() => format!(
+            "no flag allows {target}, because the command has parts that are not known before it runs; approve it on a terminal"
+        ),
         Remedy::Approve(target) => format!(
             "no flag allows {target}, because it decides what tools may do; edit the file yourself, or approve on a terminal"
         ),

@@ -50,6 +50,18 @@ async fn targets_outside_the_grant_are_named_once_and_sorted() {
     assert!(remedies[0].to_string().contains("fs:write:a, fs:write:b"), "{}", remedies[0]);
 }
 
+#[test]
+fn a_command_with_unknown_words_is_approved_and_never_granted() {
+    let needed = targets(&["exec:write:id", r#"exec:write:sh "$stdin""#]);
+    let granted = Grant::parse(["fs:read:**"]).unwrap();
+    let error = ToolError::new("exec.run", ToolErrorKind::PermissionDenied { needed: needed.clone(), granted });
+    let refusal = Refusal::from_error(&error, &needed).unwrap();
+    let remedies = remedies(&[refusal], []);
+    assert_eq!(remedies, [Remedy::Grant(needed[..1].to_vec()), Remedy::Approve(needed[1].clone())]);
+    assert!(remedies[1].to_string().contains("not known before it runs"), "{}", remedies[1]);
+    assert!(error.to_string().contains("use plain commands"), "{error}");
+}
+
 #[tokio::test]
 async fn a_rule_that_decides_is_the_remedy_and_not_the_grant() {
     for (verdict, words) in [(Verdict::Ask, "asks about it"), (Verdict::Deny, "denies it")] {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tools::ToolError;
 
-use crate::toolchain::Folders;
+use crate::toolchain::{Folders, Toolchain};
 
 /// The folders in which a program without a path is looked up, in this order.
 pub(crate) const FOLDERS: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
@@ -17,8 +17,13 @@ pub(crate) fn folders(toolchains: &[Folders]) -> Vec<PathBuf> {
 }
 
 /// Returns the absolute path of a program. A name with `/` is a path below the workspace root, or absolute. The working directory
-/// plays no part, so that a clause of a grant means one file.
-pub(crate) fn program(name: &str, root: &Path, folders: &[impl AsRef<Path>]) -> Result<PathBuf, ToolError> {
+/// plays no part, so that a clause of a grant means one file. `toolchain` returns the toolchain of a program that is in none of `folders`.
+pub(crate) fn program(
+    name: &str,
+    root: &Path,
+    folders: &[impl AsRef<Path>],
+    toolchain: impl FnOnce() -> Option<Toolchain>,
+) -> Result<PathBuf, ToolError> {
     let candidates: Vec<PathBuf> = match name.contains('/') {
         true => vec![root.join(name)],
         false => folders.iter().map(|folder| folder.as_ref().join(name)).collect(),
@@ -33,13 +38,18 @@ pub(crate) fn program(name: &str, root: &Path, folders: &[impl AsRef<Path>]) -> 
                 folders.iter().map(|folder| folder.as_ref().display().to_string()).collect::<Vec<_>>().join(", ")
             )
         };
-        ToolError::execution_failed(format!(
-            "there is no program {name:?}: {place}; name another program, or its path below the workspace root"
-        ))
+        let advice = match toolchain() {
+            Some(toolchain) => format!(
+                "it belongs to the toolchain {toolchain}, so ask the user to set programs.toolchains = [\"{toolchain}\"]"
+            ),
+            None => "name another program, or its path below the workspace root".to_owned(),
+        };
+        ToolError::execution_failed(format!("there is no program {name:?}: {place}; {advice}"))
     })
 }
 
-fn is_program(path: &Path) -> bool {
+/// Returns true if the file can be run.
+pub(crate) fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && may_be_executed(&metadata))
 }
 
@@ -67,11 +77,11 @@ mod tests {
         let own = root.path().join("ls");
         fs::write(&own, "#!/bin/sh\n").unwrap();
         fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
-        assert_ne!(program("ls", root.path(), &FOLDERS).unwrap(), own);
-        assert_eq!(program("./ls", root.path(), &FOLDERS).unwrap().file_name(), own.file_name());
+        assert_ne!(program("ls", root.path(), &FOLDERS, || None).unwrap(), own);
+        assert_eq!(program("./ls", root.path(), &FOLDERS, || None).unwrap().file_name(), own.file_name());
         fs::set_permissions(&own, fs::Permissions::from_mode(0o644)).unwrap();
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
-            assert!(program(name, root.path(), &FOLDERS).is_err(), "{name}");
+            assert!(program(name, root.path(), &FOLDERS, || None).is_err(), "{name}");
         }
     }
 }

@@ -139,7 +139,7 @@ impl Prepared {
         let search = lookup::folders(&toolchains);
         let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
-            program: lookup::program(&request.program, root, &search)?,
+            program: lookup::program(&request.program, root, &search, || sandbox.other_toolchain(&request.program))?,
             args: request.args,
             env: environment(&toolchains, &search, home, variables, &request.env),
             cwd,

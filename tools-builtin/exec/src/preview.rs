@@ -1,6 +1,8 @@
 //! The preview of a program: its command line and the walls around it.
 
-use tools::{Preview, ToolContext, ToolError, TreePath, Trees};
+use std::path::Path;
+
+use tools::{Preview, ToolContext, ToolError, TreePath, Trees, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
@@ -8,46 +10,88 @@ use crate::network::{self, Network};
 use crate::report::NARROWER;
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
-use crate::walls::Confinement;
+use crate::walls::{Confinement, Limits};
 
-/// Describes a command and its walls for the person who is asked about it.
-pub(crate) fn preview(cx: &ToolContext, command: &str) -> Result<Preview, ToolError> {
-    Ok(Preview::summary(format!("runs: {command}\n{}", walls(cx)?)))
+/// The characters of a working directory that are shown.
+const SHOWN: usize = 200;
+
+/// The lines about a program without walls.
+const UNCONFINED: &str = "walls: none, because this machine cannot confine programs\nreads and changes: all that you can\nnetwork: any host\n";
+
+/// Describes a command and its walls for the person who is asked about it. `seconds` is its time limit, if it has one.
+pub(crate) fn preview(cx: &ToolContext, command: &str, cwd: &str, seconds: Option<u32>) -> Result<Preview, ToolError> {
+    let place = if cwd == "." { String::new() } else { format!("in: {}\n", visible_line(cwd, SHOWN)) };
+    Ok(Preview::summary(format!("runs: {command}\n{place}{}", walls(cx, seconds)?)))
 }
 
 /// Describes the walls around a program.
-pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
+pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
-    let confinement = sandbox.confinement()?;
+    let Some(confinement) = sandbox.confinement()? else { return Ok(UNCONFINED.to_owned()) };
     let granted = Granted::from_context(cx);
-    let mut text = format!(
-        "reads: {}\nchanges, also by rename and removal: {}\nnetwork: {}\n",
-        listed(&granted.readable),
-        listed(&granted.writable),
-        network(cx, confinement.as_ref()),
-    );
+    let mut text = format!("reads: {}, the folders of the system\n", listed(&granted.readable));
+    text += &format!("changes: {}\n", changes(&granted, &confinement));
+    text += &format!("network: {}\n", network(cx, &confinement));
     if granted.is_narrower() {
         text += &format!("note: {NARROWER}\n");
     }
-    for Folders { toolchain, read, cache, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
-        let read: Vec<_> = read.iter().map(|path| path.display().to_string()).collect();
-        text += &format!("for {toolchain}: reads {}, changes {}\n", read.join(", "), cache.display());
+    for Folders { toolchain, read, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
+        let read: Vec<_> = read.iter().map(|path| below_home(path, sandbox.home())).collect();
+        text += &format!("{toolchain}: reads {}, changes a cache of this workspace\n", read.join(", "));
     }
-    let Some(confinement) = confinement else {
-        return Ok(text + "note: this machine cannot confine programs, so it can read and change everything\n");
+    let landlock = if sandbox.layers().landlock.is_some() { "Landlock, " } else { "" };
+    text += &match confinement {
+        Confinement::Bubblewrap(_) => format!("walls: bubblewrap, {landlock}seccomp\n"),
+        Confinement::LandlockAlone => "walls: Landlock, seccomp; install bubblewrap to close their gaps\n".to_owned(),
     };
-    for caveat in confinement.caveats() {
-        text += &format!("note: {caveat}\n");
+    Ok(text + &limits(sandbox.limits(), seconds))
+}
+
+/// Describes the files that the program changes, with those that are protected in them.
+fn changes(granted: &Granted, confinement: &Confinement) -> String {
+    let changed = listed(&granted.writable);
+    let protected = ".git and files that run by themselves";
+    match confinement {
+        _ if granted.writable.paths.is_empty() => changed,
+        Confinement::Bubblewrap(_) => {
+            format!("{changed}, also by rename and removal\nprotected, unless named in a grant: {protected}")
+        }
+        Confinement::LandlockAlone => {
+            format!("{changed}, also by rename and removal, after one more question\nnot protected: {protected}")
+        }
     }
-    Ok(text)
+}
+
+/// Describes the limits of a program.
+fn limits(limits: &Limits, seconds: Option<u32>) -> String {
+    let all = [
+        seconds.map(|seconds| format!("{seconds} s")),
+        limits.file_size.map(|size| format!("{} a file", bytes(size))),
+        limits.processes.map(|processes| format!("{processes} processes (not root's)")),
+        limits.memory.map(|memory| format!("{} of memory", bytes(memory))),
+        limits.open_files.map(|files| format!("{files} open files")),
+        limits.cpu_seconds.map(|seconds| format!("{seconds} s of CPU")),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    if all.is_empty() { String::new() } else { format!("limits: {}\n", all.join(", ")) }
+}
+
+fn bytes(number: u64) -> String {
+    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = units.into_iter().find(|(_, unit)| number.is_multiple_of(*unit));
+    unit.map_or_else(|| format!("{number} bytes"), |(name, unit)| format!("{} {name}", number / unit))
+}
+
+/// Returns a path with `~` for the home of the user.
+fn below_home(path: &Path, home: &Path) -> String {
+    path.strip_prefix(home).map_or_else(|_| path.display().to_string(), |below| format!("~/{}", below.display()))
 }
 
 /// Names the hosts that the program reaches.
-fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
+fn network(cx: &ToolContext, confinement: &Confinement) -> String {
     let hosts = if Network::is_offered(cx) { network::hosts(cx) } else { Vec::new() };
-    match (hosts.is_empty(), confinement) {
-        (_, None) => "any host".to_owned(),
-        (false, Some(Confinement::Bubblewrap(_))) => format!("{}, through a proxy", hosts.join(", ")),
+    match confinement {
+        Confinement::Bubblewrap(_) if !hosts.is_empty() => format!("{}, through a proxy", hosts.join(", ")),
         _ => "none".to_owned(),
     }
 }

@@ -104,13 +104,13 @@ async fn describe(
     program: String,
     args: Vec<String>,
     env: Vec<String>,
-    _cwd: String,
+    cwd: String,
     stdin: String,
-    _timeout: u32,
+    timeout: u32,
 ) -> Result<Preview, ToolError> {
     let command = command(&env, &program, &args).and_then(|command| with_stdin(command, &stdin));
     let command = command.map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, &command.to_string())
+    crate::preview::preview(cx, &command.to_string(), &cwd, Some(timeout))
 }
 
 fn targets(

@@ -7,6 +7,7 @@ use tools::protocol::{Access, Digest};
 use tools::{ToolContext, ToolError, ToolErrorKind, TreePath, Trees};
 use tools_fs::Workspace;
 
+use crate::lookup::is_program;
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
@@ -76,6 +77,16 @@ impl Sandbox {
         self
     }
 
+    /// Returns the limits of each program.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Returns the home of the user. Empty without toolchains.
+    pub(crate) fn home(&self) -> &Path {
+        &self.homes.0
+    }
+
     /// Returns the folders of the toolchains for programs in this workspace.
     pub(crate) fn toolchains(&self, workspace: &Workspace) -> Vec<Folders> {
         let (home, cache) = &self.homes;
@@ -84,6 +95,16 @@ impl Sandbox {
         let cache = cache.join(&name[..16]);
         let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
+    }
+
+    /// Returns the toolchain of a program on the host's `PATH`, if programs may not use it.
+    pub(crate) fn other_toolchain(&self, program: &str) -> Option<Toolchain> {
+        let (home, cache) = Some(&self.homes).filter(|(home, _)| home.is_absolute())?;
+        let mut others = Toolchain::ALL.into_iter().filter(|toolchain| !self.toolchains.contains(toolchain));
+        others.find(|toolchain| {
+            let folders = toolchain.folders(home, cache, &|name| std::env::var_os(name));
+            folders.search.iter().any(|folder| is_program(&folder.join(program)))
+        })
     }
 
     /// Returns the layers of this machine. The first call starts bubblewrap to try it, so it blocks for some milliseconds.

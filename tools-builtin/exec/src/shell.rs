@@ -151,7 +151,7 @@ async fn describe(
     env: Vec<String>,
     cwd: String,
     stdin: String,
-    _timeout: u32,
+    timeout: u32,
 ) -> Result<Preview, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     let mut text = format!("runs by {}, in {}:\n", shell.program(), visible_line(&cwd, SHOWN));
@@ -171,7 +171,7 @@ async fn describe(
         let verb = if *access == Access::Read { "reads" } else { "writes" };
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
-    Ok(Preview::summary(text + &crate::preview::walls(cx)?))
+    Ok(Preview::summary(text + &crate::preview::walls(cx, Some(timeout))?))
 }
 
 #[cfg(test)]

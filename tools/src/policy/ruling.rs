@@ -115,7 +115,7 @@ impl<'a> Ruling<'a> {
             paths.needing_approval(self.grant, self.policy, target)
         };
         let sensitive = self.target.zip(self.paths).into_iter().flat_map(sensitive).map(Reason::Sensitive);
-        let unknown = self.target.filter(|target| has_unknown_words(target)).map(|_| Reason::UnknownWords);
+        let unknown = self.target.filter(|target| target.has_unknown_words()).map(|_| Reason::UnknownWords);
         ungranted.into_iter().chain(rules).chain(default).chain(unknown).chain(sensitive)
     }
 
@@ -183,11 +183,6 @@ impl<'a> Ruling<'a> {
         let reasons: Vec<_> = self.shown_reasons().iter().map(Reason::to_string).collect();
         format!("{verdict}: {}", reasons.join("; "))
     }
-}
-
-/// Returns true if the target is a command with words that are not known before it runs.
-fn has_unknown_words(target: &Target) -> bool {
-    target.command().is_some_and(|command| !command.is_known())
 }
 
 /// Writes `fs:write:a is asked about: no clause of the grant covers it`.

@@ -47,8 +47,9 @@ impl fmt::Display for Message<'_> {
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
-                "{tool} needs {}, but the grant is {granted}; ask for a wider grant, or work within this one",
-                joined(needed)
+                "{tool} needs {}, but the grant is {granted}; ask for a wider grant, or work within this one{}",
+                joined(needed),
+                if needed.iter().any(Target::has_unknown_words) { UNKNOWN } else { "" }
             ),
             ToolErrorKind::Denied { reason } => {
                 write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
@@ -102,6 +103,9 @@ const UNNAMED: &str = "<unnamed>";
 pub(super) fn display_name(tool: &str) -> &str {
     if tool.trim().is_empty() { UNNAMED } else { tool }
 }
+
+/// The advice about commands with unknown words.
+const UNKNOWN: &str = "; no grant covers a command with parts that are not known before it runs, so use plain commands, or ask the user to approve it";
 
 fn joined(targets: &[Target]) -> String {
     targets.iter().map(Target::to_string).collect::<Vec<_>>().join(", ")

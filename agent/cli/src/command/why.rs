@@ -123,6 +123,8 @@ fn lines(reason: &Reason<'_>, target: Option<&Target>) -> Vec<String> {
             rules.iter().map(|rule| line("decided by the rule", rule.origins().located(rule))).collect()
         }
         Reason::Ungranted | Reason::UnnamedHost => {
+            // No clause covers a command with unknown words.
+            let target = target.filter(|target| !target.has_unknown_words());
             let flag = target.map(|target| format!("; --grant {} would", shell::quoted(target.to_clause().as_str())));
             vec![format!("{reason}{}", visible(&flag.unwrap_or_default()))]
         }

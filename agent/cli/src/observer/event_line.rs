@@ -45,12 +45,23 @@ pub(super) fn compacted_line(compacted: &Compacted) -> String {
 }
 
 pub(super) fn result_line(name: &str, result: &ToolResult, duration_ms: u64, targets: &str) -> String {
+    let end = end_suffix(name, result);
     let (name, time) = (styled(STRONG, line(name)), duration::shown(Duration::from_millis(duration_ms)));
     if result.is_error {
         return format!("{} {name} failed after {time}{targets}", styled(BAD, "<-"));
     }
     let facts = styled(FAINT, format_args!("{time}, {}", Size::from_bytes(size(result)).shown()));
-    format!("{} {name} {facts}{targets}", styled(GOOD, "<-"))
+    format!("{} {name} {facts}{end}{targets}", styled(GOOD, "<-"))
+}
+
+/// Returns the first line of a program's result as a suffix, which says how the program ended: `[exit code 101, 0.6 s]`. Its end is no
+/// error of the call, so the line would not show it otherwise.
+fn end_suffix(name: &str, result: &ToolResult) -> String {
+    // The name of a sub-agent may stand before it.
+    let is_program = name.rsplit(' ').next().is_some_and(|tool| tool.starts_with("exec."));
+    let text = if is_program { result.to_text() } else { String::new() };
+    let end = text.lines().next().filter(|first| first.starts_with('['));
+    end.map(|end| format!(" {}", line(end))).unwrap_or_default()
 }
 
 /// Returns the lines of a plan.
@@ -171,6 +182,17 @@ mod tests {
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 6 bytes");
         let result = ToolResult { structured: Some(json!([1]).into()), ..ToolResult::default() };
         assert_eq!(size(&result), 3);
+    }
+
+    #[test]
+    fn the_line_of_a_program_says_how_it_ended() {
+        let result = ToolResult::text("[exit code 101, 0.6 s]\nstdout:\nfailed");
+        for name in ["exec.run", "review: exec.run"] {
+            let shown = format!("<- {name} 3ms, 37 bytes [exit code 101, 0.6 s]");
+            assert_eq!(plain(&result_line(name, &result, 3, "")), shown);
+        }
+        // A file may begin with anything.
+        assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 37 bytes");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Programs that tools run: the grant, the questions and the walls.
 
+use crate::config::write_user;
 use crate::own_files::{at_home, put};
 use crate::{Crib, Ended};
 
@@ -41,6 +42,68 @@ fn a_command_runs_if_a_clause_and_a_rule_spell_its_words() {
 fn a_command_without_a_clause_is_refused_with_a_hint() {
     let ended = run(&Crib::new(), PROMPT, &[]).expect(5);
     assert!(format!("{ended:?}").contains("exec:write:echo 'a b'"), "{ended:#?}");
+}
+
+#[test]
+fn a_command_whose_parts_are_not_known_has_no_clause_in_its_hints() {
+    let crib = Crib::new();
+    let refused = run(&crib, r#"exec.shell script="echo $(id)""#, &[]).expect(5);
+    let why = crib.run(&["why", "exec.shell", "script=echo $(id)"]).expect(0).stdout;
+    for shown in [format!("{}{}", refused.stdout, refused.stderr), why] {
+        assert!(shown.contains("--grant exec:write:id") && !shown.contains("--grant 'exec"), "{shown}");
+        assert!(shown.contains("not known before it runs"), "{shown}");
+    }
+    let needed = r#"no flag allows exec:write:bash -c "$script", because"#;
+    assert!(refused.stderr.contains(needed), "{refused:#?}");
+    assert!(refused.stdout.contains("use plain commands"), "{refused:#?}");
+}
+
+#[test]
+fn the_settings_of_the_readme_give_the_permissions_that_it_names() {
+    let crib = Crib::new();
+    let (_, block) = include_str!("../../README.md").split_once("<!-- permissions -->\n```toml\n").unwrap();
+    write_user(&crib, block.split_once("```").unwrap().0);
+    let verdict = |command: &str, flags: &[&str]| {
+        let (program, args) = command.split_once(' ').unwrap();
+        let args = serde_json::json!(args.split(' ').collect::<Vec<_>>());
+        let call = ["why", "exec.run", &format!("program={program}"), &format!("args={args}"), "--json"];
+        let shown = crib.run(&[&call, flags].concat()).expect(0).document();
+        shown["verdict"].as_str().unwrap().to_owned()
+    };
+    let profile = &["--profile", "commit"][..];
+    for (command, flags, expected) in [
+        ("cargo test -p sums", &[][..], "allow"),
+        ("cargo run", &[], "ask"),
+        ("git diff", &[], "allow"),
+        ("git add src", &[], "ask"),
+        ("git add src", profile, "allow"),
+        ("git commit -m x", profile, "allow"),
+        ("git push", profile, "deny"),
+    ] {
+        assert_eq!(verdict(command, flags), expected, "{command} {flags:?}");
+    }
+}
+
+#[test]
+fn a_program_of_a_toolchain_that_is_not_allowed_is_answered_with_the_setting() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let home = crib.dir.path().join("home");
+    let cargo = home.join(".cargo/bin/cargo");
+    put(&cargo, "#!/bin/sh\necho found\n");
+    std::fs::set_permissions(&cargo, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let run = || {
+        let mut command = crib.command(&["call", "exec.run", "program=cargo", "--grant", "exec:write:cargo"]);
+        let path = format!("{}:/usr/bin:/bin", home.join(".cargo/bin").display());
+        Ended::from(command.env("HOME", &home).env("PATH", path).output().unwrap())
+    };
+    let setting = "toolchains = [\"rust\"]";
+    let refused = run().expect(1);
+    assert!(refused.stderr.contains(&format!("programs.{setting}")), "{refused:#?}");
+    write_user(&crib, &format!("[programs]\n{setting}\n"));
+    assert!(run().expect(0).stdout.contains("found"));
 }
 
 #[test]

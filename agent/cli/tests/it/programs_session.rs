@@ -3,22 +3,32 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rexpect::session::spawn_command;
 use serde_json::{Value, json};
 
 use crate::config::write_user;
 use crate::own_files::put;
+use crate::terminal::{TIMEOUT_MS, rest};
 use crate::{Crib, Ended};
 
 /// Adds one too many.
 const FAULTY: &str = "/// Adds two numbers.\npub fn add(a: u32, b: u32) -> u32 {\n    a + b + 1\n}\n";
 
+/// A test that fails with it.
+const TEST: &str = "use sums::add;\n\n#[test]\nfn two_and_two_make_four() {\n    assert_eq!(add(2, 2), 4);\n}\n";
+
+/// Writes a package with the fault.
+fn put_package(root: &Path) {
+    put(&root.join("Cargo.toml"), "[package]\nname = \"sums\"\nedition = \"2024\"\n\n[workspace]\n");
+    put(&root.join("src/lib.rs"), FAULTY);
+}
+
 /// The turns of the model: it writes a test, sees it fail, mends the code, sees the test pass and commits.
 fn turns() -> Value {
     let call = |name: &str, arguments: Value| json!({"calls": [{"name": name, "arguments": arguments}]});
     let run = |program: &str, args: &[&str]| call("exec.run", json!({"program": program, "args": args}));
-    let test = "use sums::add;\n\n#[test]\nfn two_and_two_make_four() {\n    assert_eq!(add(2, 2), 4);\n}\n";
     json!([
-        call("fs.write", json!({"path": "tests/sums.rs", "content": test, "parents": true})),
+        call("fs.write", json!({"path": "tests/sums.rs", "content": TEST, "parents": true})),
         run("cargo", &["test", "--offline"]),
         call("fs.edit", json!({"path": "src/lib.rs", "old": "a + b + 1", "new": "a + b"})),
         run("cargo", &["test", "--offline"]),
@@ -45,8 +55,7 @@ fn results(ended: &Ended) -> Vec<String> {
 fn a_session_tests_mends_and_commits_within_its_grant() {
     let crib = Crib::new();
     let root = crib.root();
-    put(&root.join("Cargo.toml"), "[package]\nname = \"sums\"\nedition = \"2024\"\n\n[workspace]\n");
-    put(&root.join("src/lib.rs"), FAULTY);
+    put_package(&root);
     put(&root.join(".gitignore"), "target\nCargo.lock\n");
     git(&root, &["init", "--quiet"]);
     git(&root, &["config", "user.name", "somebody"]);
@@ -72,4 +81,57 @@ fn a_session_tests_mends_and_commits_within_its_grant() {
     assert_eq!(git(&root, &["status", "--short"]), "");
     assert!(std::fs::read_to_string(root.join("src/lib.rs")).unwrap().contains("a + b\n"));
     assert!(cache.join("toolcrib-programs").is_dir());
+}
+
+/// Returns the line without the words for times and sizes, which vary.
+fn stable(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_measured = |(index, word): &(usize, &&str)| {
+        let unit = words.get(index + 1).copied().unwrap_or_default();
+        word.starts_with(|c: char| c.is_ascii_digit())
+            && (word.trim_end_matches(',').ends_with('s') || matches!(unit, "bytes" | "s]"))
+    };
+    let stable = words.iter().enumerate().filter(|word| !is_measured(word));
+    stable.map(|(_, word)| *word).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+#[ignore = "needs a Rust toolchain of rustup and bubblewrap; run with -- --ignored programs_session"]
+fn the_chat_of_the_readme_shows_the_walls_and_runs_the_tests_after_a_yes() {
+    let readme = include_str!("../../../../README.md");
+    let block = readme.split_once("<!-- programs -->\n```text\n$ toolcrib ").unwrap().1.split_once("\n```").unwrap().0;
+    let (command, expected) = block.split_once('\n').unwrap();
+    let prompt = expected.split_once("toolcrib> ").unwrap().1.lines().next().unwrap();
+    let answer = expected.split_once("no: ").unwrap().1.lines().next().unwrap();
+    let said = expected.lines().rev().nth(1).unwrap();
+
+    let crib = Crib::new();
+    let root = crib.root();
+    put_package(&root);
+    put(&root.join("tests/sums.rs"), TEST);
+    let edit = json!({"path": "src/lib.rs", "old": "a + b + 1", "new": "a + b"});
+    let turns = json!([
+        {"calls": [{"name": "fs.edit", "arguments": edit}]},
+        {"calls": [{"name": "exec.run", "arguments": {"program": "cargo", "args": ["test"]}}]},
+        {"text": said},
+    ]);
+    put(&root.join("turns.json"), &turns.to_string());
+    write_user(&crib, "[programs]\ntoolchains = ['rust']\n");
+    let arguments = shlex::split(command).unwrap();
+    let mut command = crib.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    // A terminal that shows no more than text.
+    command.env("TERM", "dumb").env("XDG_CACHE_HOME", crib.dir.path().join("cache"));
+    let mut session = spawn_command(command, Some(TIMEOUT_MS)).unwrap();
+    let mut shown = String::new();
+    for (before, typed) in [("toolcrib> ", prompt), ("no: ", answer)] {
+        // The terminal of a test does not echo.
+        shown += &format!("{}{before}{typed}\n", session.exp_string(before).unwrap());
+        session.send_line(typed).unwrap();
+    }
+    shown += &session.exp_string("toolcrib> ").unwrap();
+    session.send_control('d').unwrap();
+    assert_eq!(rest(session).1, 0);
+    let [shown, expected] =
+        [shown.trim_end(), expected].map(|text| text.lines().map(stable).collect::<Vec<_>>().join("\n"));
+    assert_eq!(shown, expected);
 }

@@ -84,11 +84,11 @@ async fn describe(
     program: String,
     args: Vec<String>,
     env: Vec<String>,
-    _cwd: String,
+    cwd: String,
     _terminal: bool,
 ) -> Result<Preview, ToolError> {
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, &format!("{command}\n{BACKGROUND}"))
+    crate::preview::preview(cx, &format!("{command}\n{BACKGROUND}"), &cwd, None)
 }
 
 fn targets(program: String, args: Vec<String>, env: Vec<String>, _cwd: String, _terminal: bool) -> Targets {

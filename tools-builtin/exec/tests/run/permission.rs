@@ -3,9 +3,11 @@
 use libtest_mimic::Trial;
 use serde_json::json;
 use tools::{Decision, ErrorCode};
+use tools_exec::Sandbox;
+use tools_exec::walls::{Layers, Limits};
 use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
 
-use crate::setup::{host, run, text, trial};
+use crate::setup::{host, host_with, run, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -61,14 +63,32 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
         }),
         trial("an_approval_shows_the_command_and_its_walls", || {
-            let workspace = TempWorkspace::new();
-            let approver = RecordingApprover::new(Decision::Allow);
-            let host = host(&workspace, &["fs:read:**", "fs:write:src/**"]).with_approver(approver.clone());
-            run(&host, json!({"program": "echo", "args": ["a b"]})).unwrap();
-            let [asked] = &approver.requests()[..] else { panic!() };
-            let shown = format!("{asked:?}");
-            assert!(shown.contains("exec:write:echo 'a b'") || shown.contains("echo 'a b'"), "{shown}");
-            assert!(shown.contains("reads: the workspace") && shown.contains("removal: src/**"), "{shown}");
+            let workspace = TempWorkspace::from_files([("src/a", "")]);
+            let grant = ["fs:read:**", "fs:write:src/**"];
+            let alone = Layers::probe().without_bubblewrap();
+            let limits = Limits { memory: Some(3 << 30), processes: Some(700), ..Limits::default() };
+            for layers in [Layers::probe(), alone].into_iter().filter(|layers| layers.confinement().is_ok()) {
+                let approver = RecordingApprover::new(Decision::Allow);
+                let is_kept = layers.confinement().unwrap().keeps_protected_paths();
+                let sandbox = Sandbox::new().with_layers(layers).with_limits(limits);
+                let host = host_with(&workspace, &grant, sandbox).with_approver(approver.clone());
+                run(&host, json!({"program": "echo", "args": ["a b"], "cwd": "src", "timeout": 9})).unwrap();
+                let preview = approver.requests().remove(0).preview.unwrap().unwrap();
+                let lines: Vec<_> = preview.text().lines().collect();
+                let [runs, place, reads, changes, protected, network, walls, limits] = lines[..] else {
+                    panic!("{lines:?}")
+                };
+                assert_eq!([runs, place], ["runs: echo 'a b'", "in: src"]);
+                assert_eq!([reads, network], ["reads: the workspace, the folders of the system", "network: none"]);
+                assert!(changes.starts_with("changes: src/**, also by rename and removal"), "{changes}");
+                assert_eq!(
+                    protected == "protected, unless named in a grant: .git and files that run by themselves",
+                    is_kept,
+                    "{protected}"
+                );
+                assert_eq!(walls.starts_with("walls: bubblewrap, "), is_kept, "{walls}");
+                assert_eq!(limits, "limits: 9 s, 700 processes (not root's), 3 GiB of memory");
+            }
         }),
         trial("an_approval_names_no_hosts_that_programs_cannot_reach", || {
             let workspace = TempWorkspace::new();

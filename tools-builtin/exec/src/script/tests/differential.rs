@@ -63,7 +63,7 @@ fn scripts() -> impl Strategy<Value = String> {
 /// Compares a script with a real shell, if it is transparent. Returns true if it is.
 fn compare(shell: &Shell, dialect: Dialect, text: &str) -> Result<bool, TestCaseError> {
     // Not every system has it.
-    if dialect == Dialect::Posix && lookup::program("dash", Path::new("/"), &lookup::FOLDERS).is_err() {
+    if dialect == Dialect::Posix && lookup::program("dash", Path::new("/"), &lookup::FOLDERS, || None).is_err() {
         return Ok(false);
     }
     let Ok(script) = Script::parse(text, dialect, ".") else { return Ok(false) };

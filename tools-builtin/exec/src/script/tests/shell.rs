@@ -62,7 +62,7 @@ impl Shell {
             Dialect::Bash => ("bash", &["--noprofile", "--norc", "-c", "--"]),
             Dialect::Posix => ("dash", &["-c", "--"]),
         };
-        let output = Command::new(lookup::program(program, &cwd, &lookup::FOLDERS).unwrap())
+        let output = Command::new(lookup::program(program, &cwd, &lookup::FOLDERS, || None).unwrap())
             .args(options)
             .arg(text)
             .env_clear()
