@@ -44,12 +44,14 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
 
 /// Names the hosts that the program reaches.
 fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
-    let hosts = network::hosts(cx);
-    match (hosts.is_empty(), confinement) {
-        (_, None) => "any host".to_owned(),
-        (false, Some(Confinement::Bubblewrap(_))) => format!("{}, through a proxy", hosts.join(", ")),
-        _ => "none".to_owned(),
-    }
+    let (hosts, way) = match confinement {
+        None => return "any host".to_owned(),
+        Some(Confinement::Bubblewrap(_)) => (network::hosts(cx), "through a proxy"),
+        Some(Confinement::LandlockAlone) => {
+            (network::wanted(cx).unwrap_or_default(), "which is asked about at the start, because it opens every host")
+        }
+    };
+    if hosts.is_empty() { "none".to_owned() } else { format!("{}, {way}", hosts.join(", ")) }
 }
 
 fn listed(trees: &Trees) -> String {

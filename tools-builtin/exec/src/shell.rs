@@ -8,7 +8,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::target;
-use crate::prepare::{Prepared, Request, failed};
+use crate::prepare::{Prepared, Request, Streams, failed};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Script};
 
@@ -74,7 +74,7 @@ pub(crate) async fn shell(
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let request = Request { program: shell.program(), args: shell.args(read.quoted.unwrap_or(script)), env, cwd };
-    let prepared = Prepared::for_call(cx, request).await?;
+    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
 

@@ -92,6 +92,9 @@ pub enum Network {
     None,
     /// A proxy at [`PROXY`], which the caller serves. This needs bubblewrap, and a `Gate` as standard input.
     Proxy,
+    /// Connections of TCP and UDP to every host that this machine reaches, and no servers of TCP. This needs a machine without
+    /// bubblewrap, because bubblewrap always makes a network of its own.
+    Machine,
 }
 
 /// Resource limits. `None` leaves a limit as it is. Core dumps are always off.
