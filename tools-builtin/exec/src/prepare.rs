@@ -13,7 +13,7 @@ use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
 use crate::protected::{Protected, shown};
-use crate::report::NARROWER;
+use crate::report::left_out;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
@@ -100,10 +100,7 @@ impl Prepared {
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let toolchains = sandbox.toolchains(workspace);
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
-        let mut notes = Vec::new();
-        if granted.is_narrower() {
-            notes.push(NARROWER.to_owned());
-        }
+        let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().collect();
         if confinement.is_none() {
             notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
         }

@@ -5,7 +5,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::network;
-use crate::report::NARROWER;
+use crate::report::left_out;
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::Confinement;
@@ -26,8 +26,8 @@ pub(crate) fn walls(cx: &ToolContext) -> Result<String, ToolError> {
         listed(&granted.writable),
         network(cx, confinement.as_ref()),
     );
-    if granted.is_narrower() {
-        text += &format!("note: {NARROWER}\n");
+    if let Some(note) = left_out(granted.left_out()) {
+        text += &format!("note: {note}\n");
     }
     for Folders { toolchain, read, cache, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
         let read: Vec<_> = read.iter().map(|path| path.display().to_string()).collect();
@@ -57,8 +57,7 @@ fn network(cx: &ToolContext, confinement: Option<&Confinement>) -> String {
 fn listed(trees: &Trees) -> String {
     let shown = |path: &TreePath| match (path.path.as_str(), path.is_tree) {
         (".", true) => "the workspace".to_owned(),
-        (path, true) => format!("{path}/**"),
-        (path, false) => path.to_owned(),
+        _ => path.to_string(),
     };
     let mut shown: Vec<String> = trees.paths.iter().map(shown).collect();
     if shown.is_empty() {

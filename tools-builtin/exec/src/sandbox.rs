@@ -147,9 +147,10 @@ impl Granted {
         Self { readable, writable }
     }
 
-    /// Returns true if a clause about files does not reach programs.
-    pub(crate) fn is_narrower(&self) -> bool {
-        self.readable.is_narrower || self.writable.is_narrower
+    /// Returns the clauses about files that do not reach programs.
+    pub(crate) fn left_out(&self) -> &[String] {
+        // Writing needs the right to read, so this has the clauses of both.
+        &self.writable.left_out
     }
 }
 
