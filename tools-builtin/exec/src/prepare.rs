@@ -45,6 +45,8 @@ pub(crate) struct Prepared {
     root: PathBuf,
     granted: Granted,
     protected: Protected,
+    /// True if the walls protect these paths.
+    is_kept: bool,
     /// False if the workspace was read-only.
     may_write: bool,
     /// Notes about the walls.
@@ -93,8 +95,12 @@ impl Prepared {
         let granted = Granted::from_context(cx);
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
-        let protected = if may_write { Protected::find(cx, root, &granted.writable)? } else { Protected::default() };
-        if confinement.as_ref().is_some_and(Confinement::keeps_protected_paths) {
+        let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        let protected = match may_write {
+            true => Protected::find(cx, root, &granted.writable, is_kept)?,
+            false => Protected::default(),
+        };
+        if is_kept {
             protected.check(root)?;
         }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
@@ -162,7 +168,7 @@ impl Prepared {
             None => launch,
         };
         let root = root.to_owned();
-        Ok(Self { launch, root, granted, protected, may_write, notes, network, _scratch: scratch })
+        Ok(Self { launch, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
@@ -182,7 +188,7 @@ impl Prepared {
         if !self.may_write {
             return None;
         }
-        match Protected::find(cx, &self.root, &self.granted.writable) {
+        match Protected::find(cx, &self.root, &self.granted.writable, self.is_kept) {
             Ok(now) => changes(&now, &self.protected, &self.root),
             // The program has run, so its result matters more.
             Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
@@ -213,7 +219,7 @@ pub(crate) fn failed(error: &dyn Display) -> ToolError {
 
 /// Names the files that have changed.
 fn changes(now: &Protected, before: &Protected, root: &Path) -> Option<String> {
-    let changed: Vec<&Path> = now.changed_since(before).collect();
+    let changed = now.changed_since(before);
     let mut names: Vec<String> = changed.iter().take(NAMED).map(|path| shown(path, root)).collect();
     if changed.len() > NAMED {
         names.push(format!("{} more", changed.len() - NAMED));
