@@ -81,7 +81,8 @@ impl Sandbox {
         let (home, cache) = &self.homes;
         // A program that changes its cache changes what later programs run, in this workspace alone.
         let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
-        let cache = cache.join(&name[..16]);
+        // Variables name the cache, and behind the walls the links on the way to it do not exist.
+        let cache = without_links(&cache.join(&name[..16]));
         let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
     }

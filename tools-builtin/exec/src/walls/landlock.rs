@@ -25,7 +25,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>
     let mut rules = Rules::new(Ruleset::default())?;
     let grants = Grants::new(walls);
     rules.allow(["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from), reading())?;
-    rules.allow(["/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
+    rules.allow(["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
     let terminals = ["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/console"].map(PathBuf::from);
     rules.allow(terminals, terminal())?;
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;

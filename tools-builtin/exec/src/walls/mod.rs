@@ -71,8 +71,8 @@ pub struct Walls {
     pub hidden: Vec<PathBuf>,
     /// A private, empty folder for temporary files, which the caller makes and removes.
     ///
-    /// The program sees it as `/tmp` with bubblewrap, and as `TMPDIR` without. If `None`, bubblewrap makes a `/tmp` in memory, and without bubblewrap there is
-    /// none.
+    /// The program sees it as `/tmp` and `/var/tmp` with bubblewrap, and as `TMPDIR` without. If `None`, bubblewrap makes both in memory,
+    /// and without bubblewrap there is none.
     pub scratch: Option<PathBuf>,
     /// The network that the program reaches.
     pub network: Network,

@@ -1,6 +1,8 @@
 //! A workspace, a client, and calls of the tool.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Completion, Trial};
@@ -74,7 +76,12 @@ fn trial_with(
             Ok(confinement) if is_fit(&confinement) => {}
             other => return Ok(Completion::ignored_with(format!("{other:?}"))),
         }
-        if let Some(missing) = programs.iter().find(|path| !std::path::Path::new(path).exists()) {
+        // A name is looked up, and a path has to be a file or folder.
+        let is_there = |program: &str| match program.contains('/') {
+            true => Path::new(program).exists(),
+            false => Command::new(program).arg("--version").output().is_ok(),
+        };
+        if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
             return Ok(Completion::ignored_with(format!("{missing} is missing")));
         }
         test();
