@@ -16,6 +16,10 @@ const READ_ONLY: &str =
 const NO_NETWORK: &str = "the program had no network, because without bubblewrap it would reach every host; install it, or ask the \
                           user to agree";
 
+/// The note of a run with the network of the machine.
+const WHOLE_NETWORK: &str =
+    "the program had the whole network, as the user agreed; the hosts that it reached are not known";
+
 /// The most characters of a command line that a question shows.
 const SHOWN: usize = 1000;
 
@@ -59,7 +63,8 @@ impl Consent {
                     listed(&hosts)
                 );
                 consent.has_network = agrees(cx, text).await?;
-                consent.notes.extend((!consent.has_network).then(|| NO_NETWORK.to_owned()));
+                let note = if consent.has_network { WHOLE_NETWORK } else { NO_NETWORK };
+                consent.notes.push(note.to_owned());
             }
             Err(reason) => consent.notes.push(format!("the program had no network, because {reason}")),
         }

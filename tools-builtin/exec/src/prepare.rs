@@ -173,13 +173,13 @@ impl Prepared {
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.notes.extend(self.refused());
+        self.notes.extend(self.requests());
         self.notes.extend(self.changes(cx));
         self.notes
     }
 
-    /// Returns notes about the requests of the program that were refused so far.
-    pub(crate) fn refused(&self) -> Vec<String> {
+    /// Returns notes about the requests of the program so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.network.as_ref().map(Network::notes).unwrap_or_default()
     }
 

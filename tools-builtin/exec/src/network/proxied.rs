@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 const NO_CLIENT: &str = "the host has no HTTP client";
 
-/// The most refused requests that a result names.
+/// The most hosts, and the most refused requests, that a result names.
 const NAMED: usize = 10;
 
 /// Hosts that programs reach without the proxy: their own servers, in their own network.
@@ -85,14 +85,20 @@ impl Network {
         proxies.into_iter().chain(own).chain([node]).collect()
     }
 
-    /// Returns notes about refused requests for the model.
+    /// Returns notes about connections and refused requests for the model.
     pub(crate) fn notes(&self) -> Vec<String> {
+        let reached = self.proxy.reached();
+        let mut hosts: Vec<_> = reached.iter().take(NAMED).map(|(host, count)| format!("{host} ({count})")).collect();
+        if reached.len() > NAMED {
+            hosts.push(format!("{} more hosts", reached.len() - NAMED));
+        }
+        let reached = (!hosts.is_empty()).then(|| format!("connections of the program: {}", hosts.join(", ")));
         let refused = self.proxy.refused();
         let named =
             refused.iter().take(NAMED).map(|sentence| format!("a request of the program was refused: {sentence}"));
         let more = refused.len().saturating_sub(NAMED);
         let more = (more > 0).then(|| format!("at least {more} more requests of the program were refused"));
-        named.chain(more).collect()
+        reached.into_iter().chain(named).chain(more).collect()
     }
 }
 

@@ -77,6 +77,11 @@ pub(crate) fn trials() -> Vec<Trial> {
                         !is_reached,
                         "{tool} {shown}"
                     );
+                    assert_eq!(
+                        shown.contains("had the whole network, as the user agreed"),
+                        is_reached,
+                        "{tool} {shown}"
+                    );
                     let questions = person.questions();
                     assert_eq!(questions.len(), usize::from(answer.is_some()), "{tool}");
                     for part in questions.iter().flat_map(|_| ["every host", "only a.test, b.test:1,", &url]) {
