@@ -1,11 +1,11 @@
 //! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant.
 
+use tools::protocol::Words;
 use tools::question::AnswerKind;
 use tools::{Answer, AskError, Question, ToolContext, ToolError, ToolErrorKind};
+use tools_fs::Workspace;
 
-use crate::command::command;
 use crate::network;
-use crate::prepare::{Request, failed};
 use crate::sandbox::Granted;
 
 /// The note of a run that could not write.
@@ -43,10 +43,10 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the call was cancelled.
-    pub(crate) async fn ask(cx: &ToolContext, request: &Request) -> Result<Self, ToolError> {
-        let command = shown(request)?;
+    pub(crate) async fn ask(cx: &ToolContext, workspace: &Workspace, command: &Words) -> Result<Self, ToolError> {
+        let command = shown(command);
         let mut consent = Self { may_write: false, has_network: false, notes: Vec::new() };
-        if !Granted::from_context(cx).writable.paths.is_empty() {
+        if Granted::from_context(cx).has_writable(workspace) {
             let text = format!(
                 "May this program write the granted files of the workspace? Without bubblewrap, nothing keeps it from files that run or \
                  configure programs, such as git hooks. Without a yes, it reads only.\n{command}"
@@ -74,7 +74,8 @@ impl Consent {
 
 /// Returns true if the person says yes.
 async fn agrees(cx: &ToolContext, text: String) -> Result<bool, ToolError> {
-    let question = Question::new(text, AnswerKind::Confirmation).map_err(|error| failed(&error))?;
+    let question = Question::new(text, AnswerKind::Confirmation)
+        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
     match cx.ask(question).await {
         Ok(answer) => Ok(answer == Answer::Confirmation(true)),
         Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
@@ -83,11 +84,11 @@ async fn agrees(cx: &ToolContext, text: String) -> Result<bool, ToolError> {
 }
 
 /// Returns the command line as one line. Its words are quoted, so that invisible characters are escaped.
-fn shown(request: &Request) -> Result<String, ToolError> {
-    let line = command(&request.env, &request.program, &request.args).map_err(|error| failed(&error))?.to_string();
+fn shown(command: &Words) -> String {
+    let line = command.to_string();
     match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => Ok(format!("{}… and {} more characters", &line[..end], line[end..].chars().count())),
-        None => Ok(line),
+        Some((end, _)) => format!("{}… and {} more characters", &line[..end], line[end..].chars().count()),
+        None => line,
     }
 }
 

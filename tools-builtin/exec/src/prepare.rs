@@ -8,6 +8,7 @@ use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
+use crate::command::command;
 use crate::consent::Consent;
 use crate::environment::environment;
 use crate::lookup;
@@ -74,7 +75,10 @@ impl Prepared {
             return Err(failed(&WallsError::NoTerminal));
         }
         let consent = match confinement {
-            Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &request).await?),
+            Some(Confinement::LandlockAlone) => {
+                let command = command(&request.env, &request.program, &request.args).map_err(|error| failed(&error))?;
+                Some(Consent::ask(cx, &workspace, &command).await?)
+            }
             _ => None,
         };
         let cx = cx.clone();

@@ -148,6 +148,11 @@ impl Granted {
         Self { readable, writable }
     }
 
+    /// Returns true if programs can write a file or a folder that exists.
+    pub(crate) fn has_writable(&self, workspace: &Workspace) -> bool {
+        on_disk(workspace, &self.writable).iter().any(|path| path.exists())
+    }
+
     /// Returns the clauses about files that do not reach programs.
     pub(crate) fn left_out(&self) -> &[String] {
         // Writing needs the right to read, so this has the clauses of both.

@@ -25,7 +25,7 @@ pub(super) enum Surroundings {
     Bubblewrap,
     /// Everything outside of the files that Landlock leaves, and no network.
     Machine,
-    /// The same with the network of the machine, which the program may use.
+    /// Everything outside of the files that Landlock leaves, and the network of the machine, which the program may use.
     MachineWithNetwork,
 }
 

@@ -42,10 +42,14 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(result.contains("read-only"), !is_written, "{result}");
                 assert_eq!(person.questions().len(), usize::from(answer.is_some()));
             }
-            let workspace = TempWorkspace::new();
-            let person = RecordingPerson::new([]);
-            sh(&host_with(&workspace, &["fs:read:**", "exec:write:**"], sandbox()).with_person(person.clone()), "true");
-            assert!(person.questions().is_empty(), "nothing may be written, so nothing is asked");
+            let workspace = TempWorkspace::from_files([("sub/a", "")]);
+            for writable in [&[][..], &["fs:write:missing/**"], &["fs:write:sub"], &["fs:write:sub/*"]] {
+                let person = RecordingPerson::new([]);
+                let grant = [&["fs:read:**", "exec:write:**"], writable].concat();
+                let answer = sh(&host_with(&workspace, &grant, sandbox()).with_person(person.clone()), "true");
+                assert!(person.questions().is_empty(), "nothing can be written, so nothing is asked: {writable:?}");
+                assert!(!answer.contains("read-only"), "{answer}");
+            }
         }),
         alone("the_question_shows_the_command_line", |layers| {
             let workspace = TempWorkspace::new();
