@@ -1,5 +1,7 @@
 //! [`Trees`]: the files that a program started by a tool may touch.
 
+use std::fmt;
+
 use protocol::{Access, Clause, Extent, Grant, Target};
 
 /// The most paths of a set. Each becomes a rule of the kernel.
@@ -7,15 +9,16 @@ const MAX_PATHS: usize = 512;
 
 /// The part of a grant that the kernel can enforce for files: files and whole directory trees below the workspace root.
 ///
-/// Paths are relative to the root, which is `.`. The kernel knows paths and what lies below them, not wildcards. A clause such as `fs:read:src/*.rs` is therefore left out: the
-/// result never covers a path that the grant does not.
+/// Paths are relative to the root, which is `.`. The kernel knows paths and what lies below them, not wildcards. A clause such as
+/// `fs:read:src/*.rs` is therefore left out: the result never covers a path that the grant does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trees {
     /// The paths, sorted, none below another tree.
     pub paths: Vec<TreePath>,
-    /// True if a clause, or a part of one, could not be expressed.
-    pub is_narrower: bool,
+    /// The clauses that could not be expressed, and the paths beyond the maximum number, as text, sorted. Clauses that a tree of the same
+    /// layer covers are not among them.
+    pub left_out: Vec<String>,
 }
 
 /// A file or a tree.
@@ -36,7 +39,7 @@ impl Trees {
     }
 
     fn from_layer(layer: &[Clause], access: Access) -> Self {
-        let mut trees = Self::default();
+        let (mut trees, mut patterns) = (Self::default(), Vec::new());
         for clause in layer {
             let is_about_files = clause.scheme().is_none_or(|scheme| scheme == "fs");
             if !is_about_files || clause.access().is_some_and(|of| of != access) {
@@ -46,10 +49,22 @@ impl Trees {
                 Extent::Everything => trees.push(".", true),
                 Extent::Subtree(path) => trees.push(path, true),
                 Extent::Exactly(path) => trees.push(path, false),
-                _ => trees.is_narrower = true,
+                _ => patterns.push(clause),
             }
         }
+        let mut trees = trees.simplified();
+        let missed = patterns.into_iter().filter(|clause| !trees.cover_all_of(clause.pattern())).map(Clause::to_string);
+        trees.left_out.append(&mut missed.collect());
         trees.simplified()
+    }
+
+    /// Returns true if a tree covers the folder in which all matches of the pattern lie.
+    fn cover_all_of(&self, pattern: &str) -> bool {
+        let has_wildcard = |name: &&str| name.contains(['*', '?', '[', '{', '\\']);
+        let names: Vec<_> = pattern.split('/').take_while(|name| !has_wildcard(name)).collect();
+        let path = if names.is_empty() { ".".to_owned() } else { names.join("/") };
+        let folder = TreePath { path, is_tree: true };
+        !names.contains(&"..") && self.paths.iter().any(|path| path.covers(&folder))
     }
 
     fn push(&mut self, path: &str, is_tree: bool) {
@@ -59,7 +74,7 @@ impl Trees {
     /// Returns the paths that both sets cover.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
-        let mut both = Self { paths: Vec::new(), is_narrower: self.is_narrower || other.is_narrower };
+        let mut both = Self { paths: Vec::new(), left_out: [&self.left_out[..], &other.left_out].concat() };
         for a in &self.paths {
             both.paths.extend(other.paths.iter().filter(|b| a.covers(b)).cloned());
             both.paths.extend(other.paths.iter().filter(|b| b.covers(a)).map(|_| a.clone()));
@@ -78,9 +93,22 @@ impl Trees {
         self.paths.dedup();
         let all = self.paths.clone();
         self.paths.retain(|path| !all.iter().any(|other| other != path && other.covers(path)));
-        self.is_narrower |= self.paths.len() > MAX_PATHS;
-        self.paths.truncate(MAX_PATHS);
+        let beyond = self.paths.drain(MAX_PATHS.min(self.paths.len())..);
+        self.left_out.extend(beyond.map(|path| path.to_string()));
+        self.left_out.sort();
+        self.left_out.dedup();
         self
+    }
+}
+
+/// Writes `src/**` for a tree and `src` for a file, and `**` for the tree of the root.
+impl fmt::Display for TreePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.path.as_str(), self.is_tree) {
+            (".", true) => f.write_str("**"),
+            (path, true) => write!(f, "{path}/**"),
+            (path, false) => f.write_str(path),
+        }
     }
 }
 
@@ -105,17 +133,13 @@ mod tests {
     fn trees(layers: &[&[&str]], access: Access) -> Vec<String> {
         let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
         let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
-        Trees::from_grant(&grant, access).paths.iter().map(shown).collect()
-    }
-
-    fn shown(path: &TreePath) -> String {
-        format!("{}{}", path.path, if path.is_tree { "/**" } else { "" })
+        Trees::from_grant(&grant, access).paths.iter().map(TreePath::to_string).collect()
     }
 
     #[test]
     fn a_tree_is_covered_if_every_layer_covers_it() {
         for (layers, expected) in [
-            (&[&["fs:write:**"] as &[&str]] as &[&[&str]], &["./**"] as &[&str]),
+            (&[&["fs:write:**"] as &[&str]] as &[&[&str]], &["**"] as &[&str]),
             (&[&["fs:*:src/**", "fs:write:Cargo.toml", "fs:read:doc/**"]], &["Cargo.toml", "src/**"]),
             (&[&["fs:write:**"], &["fs:write:src/**", "fs:write:a"]], &["a", "src/**"]),
             (&[&["fs:write:a/**"], &["fs:write:a/b/**"], &["*:*:**"]], &["a/b/**"]),
@@ -130,9 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn a_clause_with_wildcards_makes_the_set_narrower() {
-        let of = |clause: &str| Trees::from_grant(&Grant::parse([clause]).unwrap(), Access::Read).is_narrower;
-        assert!(of("fs:read:src/*.rs") && !of("fs:read:src/**") && !of("fs:write:*.rs"));
+    fn the_clauses_that_are_left_out_are_named() {
+        for (layers, expected) in [
+            (&[&["fs:read:src/**", "fs:write:*.rs"] as &[&str]] as &[&[&str]], &[] as &[&str]),
+            (
+                &[&["fs:read:src/*.rs", "*:*:*.md"], &["fs:read:**/a", "fs:read:b"]],
+                &["*:*:*.md", "fs:read:**/a", "fs:read:src/*.rs"],
+            ),
+            (&[&["fs:read:src/*.rs", "fs:read:**"]], &[]),
+            (&[&["fs:read:src/a/*.rs", "fs:read:src/**", "fs:read:src*/**"]], &["fs:read:src*/**"]),
+            (&[&["fs:read:src/*.rs"], &["fs:read:src/**"]], &["fs:read:src/*.rs"]),
+            (&[&["fs:read:src", "fs:read:src/*"]], &["fs:read:src/*"]),
+        ] {
+            let layers_of = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
+            let grant = layers_of.reduce(|all, layer| all.intersect(&layer)).unwrap();
+            assert_eq!(Trees::from_grant(&grant, Access::Read).left_out, expected, "{layers:?}");
+        }
+        let many = Grant::parse((0..=MAX_PATHS).map(|number| format!("fs:read:{number:04}/**"))).unwrap();
+        assert_eq!(Trees::from_grant(&many, Access::Read).left_out, ["0512/**"]);
     }
 
     fn grant() -> impl Strategy<Value = Grant> {

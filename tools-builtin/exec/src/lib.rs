@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod command;
+mod consent;
 mod enter;
 mod entered;
 mod environment;
@@ -17,7 +18,6 @@ mod script;
 mod shell;
 pub mod supervise;
 mod toolchain;
-mod unprotected;
 pub mod walls;
 
 use tools::{Catalog, RegisterError};

@@ -16,8 +16,29 @@ pub(crate) use without::Network;
 
 /// Returns true if a clause of each layer of the grant covers hosts.
 fn is_granted(cx: &ToolContext) -> bool {
-    let is_network = |clause: &Clause| clause.scheme().is_none_or(|scheme| scheme == "net");
-    cx.previewed_grant().layers().all(|layer| layer.iter().any(is_network))
+    cx.previewed_grant().layers().all(|layer| layer.iter().any(is_about_hosts))
+}
+
+fn is_about_hosts(clause: &Clause) -> bool {
+    clause.scheme().is_none_or(|scheme| scheme == "net")
+}
+
+/// Returns the hosts about which the person is asked without bubblewrap, where programs reach all hosts or none. Empty if the grant names
+/// none.
+///
+/// # Errors
+/// Returns the reason why a program cannot have a network whatever the answer is.
+pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
+    let hosts = if is_granted(cx) { hosts(cx) } else { Vec::new() };
+    if hosts.is_empty() {
+        return Ok(hosts);
+    }
+    Network::check(cx)?;
+    let mut rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
+    if rules.any(|rule| rule.verdict() == Verdict::Deny && rule.target().is_some_and(is_about_hosts)) {
+        return Err("a rule denies hosts, and without bubblewrap nothing keeps the program from them");
+    }
+    Ok(hosts)
 }
 
 /// Returns the hosts that clauses and allowing rules name and the grant covers, as they write them. A person reads them before the

@@ -8,18 +8,27 @@ use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
+use crate::command::command;
+use crate::consent::Consent;
 use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
 use crate::protected::{Protected, shown};
-use crate::report::NARROWER;
+use crate::report::left_out;
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
-use crate::unprotected;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 
 /// The most changed files that a result names.
 const NAMED: usize = 10;
+
+/// The standard streams of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Streams {
+    Pipes,
+    /// A terminal, which needs bubblewrap.
+    Terminal,
+}
 
 /// A program to start, as a call names it.
 pub(crate) struct Request {
@@ -37,6 +46,8 @@ pub(crate) struct Prepared {
     root: PathBuf,
     granted: Granted,
     protected: Protected,
+    /// True if the walls protect these paths.
+    is_kept: bool,
     /// False if the workspace was read-only.
     may_write: bool,
     /// Notes about the walls.
@@ -48,77 +59,79 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Makes the walls of a program, and serves its network. Asks the person at the host whether it may write the workspace, if the
-    /// walls cannot keep the protected paths in it.
+    /// Makes the walls of a program, and serves its network. Asks the person at the host about the parts of the grant that the walls
+    /// cannot enforce.
     ///
     /// # Errors
-    /// Returns an error if this machine cannot confine programs, if there is no such program, or if the grant leaves out its working
-    /// directory.
-    pub(crate) async fn for_call(cx: &ToolContext, request: Request) -> Result<Self, ToolError> {
-        Self::with_streams(cx, request, false).await
-    }
-
-    /// Makes the walls of a program that has a terminal instead of pipes.
-    ///
-    /// # Errors
-    /// Returns the errors of [`for_call`](Self::for_call), and an error without bubblewrap.
-    pub(crate) async fn for_terminal(cx: &ToolContext, request: Request) -> Result<Self, ToolError> {
-        Self::with_streams(cx, request, true).await
-    }
-
-    async fn with_streams(cx: &ToolContext, request: Request, terminal: bool) -> Result<Self, ToolError> {
+    /// Returns an error if this machine cannot confine programs or give them a terminal, if there is no such program, or if the grant
+    /// leaves out its working directory.
+    pub(crate) async fn for_call(cx: &ToolContext, request: Request, streams: Streams) -> Result<Self, ToolError> {
         let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
         let confinement = {
             let sandbox = sandbox.clone();
             blocking(move || sandbox.confinement()).await?
         };
-        if terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_))) {
+        if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_))) {
             return Err(failed(&WallsError::NoTerminal));
         }
-        let may_write = match confinement {
-            Some(Confinement::LandlockAlone) => unprotected::may_write(cx, &request.program).await?,
-            _ => true,
+        let consent = match confinement {
+            Some(Confinement::LandlockAlone) => {
+                let command = command(&request.env, &request.program, &request.args).map_err(|error| failed(&error))?;
+                Some(Consent::ask(cx, &workspace, &command).await?)
+            }
+            _ => None,
         };
         let cx = cx.clone();
-        blocking(move || Self::new(&cx, &sandbox, &workspace, confinement, request, may_write, terminal)).await
+        blocking(move || Self::new(&cx, &sandbox, &workspace, confinement, request, consent, streams)).await
     }
 
-    /// Makes the walls of a program. Blocks. Must be called in a Tokio runtime.
+    /// Makes the walls of a program. `consent` is `None` if nothing was asked. Blocks. Must be called in a Tokio runtime.
     fn new(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,
         confinement: Option<Confinement>,
         request: Request,
-        may_write: bool,
-        terminal: bool,
+        consent: Option<Consent>,
+        streams: Streams,
     ) -> Result<Self, ToolError> {
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
         let granted = Granted::from_context(cx);
         let root = workspace.root();
-        let protected = if may_write { Protected::find(cx, root, &granted.writable)? } else { Protected::default() };
-        if confinement.as_ref().is_some_and(Confinement::keeps_protected_paths) {
+        let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
+        let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        let protected = match may_write {
+            true => Protected::find(cx, root, &granted.writable, is_kept)?,
+            false => Protected::default(),
+        };
+        if is_kept {
             protected.check(root)?;
         }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let toolchains = sandbox.toolchains(workspace);
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
-        let mut notes = Vec::new();
-        if granted.is_narrower() {
-            notes.push(NARROWER.to_owned());
-        }
+        let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().collect();
         if confinement.is_none() {
             notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
         }
-        if !may_write && !walls.write.is_empty() {
+        if !may_write {
             walls.read.append(&mut walls.write);
-            notes.push(unprotected::READ_ONLY.to_owned());
+        }
+        if let Some(consent) = consent {
+            notes.extend(consent.notes);
+            if consent.has_network {
+                walls.network = walls::Network::Machine;
+            }
         }
         for folders in &toolchains {
             let cache = folders.cache().map_err(|error| failed(&error))?;
             walls.write.push(cache);
         }
-        let network = Network::start(cx, confinement.as_ref()).unwrap_or_else(|reason| {
+        let proxied = match confinement {
+            Some(Confinement::Bubblewrap(_)) => Network::start(cx),
+            _ => Ok(None),
+        };
+        let network = proxied.unwrap_or_else(|reason| {
             notes.push(reason);
             None
         });
@@ -145,7 +158,7 @@ impl Prepared {
             cwd,
             walls,
             layers: sandbox.layers().clone(),
-            terminal,
+            terminal: streams == Streams::Terminal,
         };
         let command = || confined.command().map_err(|error| failed(&error));
         let launch = match confinement {
@@ -153,24 +166,24 @@ impl Prepared {
             Some(_) => Launch::from_command(&command()?).with_name(HOST_NAME),
             None => unconfined(&confined),
         };
-        let launch = if terminal { launch.with_terminal() } else { launch };
+        let launch = if confined.terminal { launch.with_terminal() } else { launch };
         let launch = match &network {
             Some(network) => network.attach(launch),
             None => launch,
         };
         let root = root.to_owned();
-        Ok(Self { launch, root, granted, protected, may_write, notes, network, _scratch: scratch })
+        Ok(Self { launch, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.notes.extend(self.refused());
+        self.notes.extend(self.requests());
         self.notes.extend(self.changes(cx));
         self.notes
     }
 
-    /// Returns notes about the requests of the program that were refused so far.
-    pub(crate) fn refused(&self) -> Vec<String> {
+    /// Returns notes about the requests of the program so far.
+    pub(crate) fn requests(&self) -> Vec<String> {
         self.network.as_ref().map(Network::notes).unwrap_or_default()
     }
 
@@ -179,7 +192,7 @@ impl Prepared {
         if !self.may_write {
             return None;
         }
-        match Protected::find(cx, &self.root, &self.granted.writable) {
+        match Protected::find(cx, &self.root, &self.granted.writable, self.is_kept) {
             Ok(now) => changes(&now, &self.protected, &self.root),
             // The program has run, so its result matters more.
             Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
@@ -210,7 +223,7 @@ pub(crate) fn failed(error: &dyn Display) -> ToolError {
 
 /// Names the files that have changed.
 fn changes(now: &Protected, before: &Protected, root: &Path) -> Option<String> {
-    let changed: Vec<&Path> = now.changed_since(before).collect();
+    let changed = now.changed_since(before);
     let mut names: Vec<String> = changed.iter().take(NAMED).map(|path| shown(path, root)).collect();
     if changed.len() > NAMED {
         names.push(format!("{} more", changed.len() - NAMED));

@@ -7,7 +7,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::network::{self, Network};
-use crate::report::NARROWER;
+use crate::report::left_out;
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
@@ -32,8 +32,8 @@ pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, To
     let mut text = format!("reads: {}, the folders of the system\n", listed(&granted.readable));
     text += &format!("changes: {}\n", changes(&granted, &confinement));
     text += &format!("network: {}\n", network(cx, &confinement));
-    if granted.is_narrower() {
-        text += &format!("note: {NARROWER}\n");
+    if let Some(note) = left_out(granted.left_out()) {
+        text += &format!("note: {note}\n");
     }
     for Folders { toolchain, read, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
         let read: Vec<_> = read.iter().map(|path| below_home(path, sandbox.home())).collect();
@@ -89,18 +89,20 @@ fn below_home(path: &Path, home: &Path) -> String {
 
 /// Names the hosts that the program reaches.
 fn network(cx: &ToolContext, confinement: &Confinement) -> String {
-    let hosts = if Network::is_offered(cx) { network::hosts(cx) } else { Vec::new() };
-    match confinement {
-        Confinement::Bubblewrap(_) if !hosts.is_empty() => format!("{}, through a proxy", hosts.join(", ")),
-        _ => "none".to_owned(),
-    }
+    let (hosts, way) = match confinement {
+        Confinement::Bubblewrap(_) if Network::check(cx).is_ok() => (network::hosts(cx), "through a proxy"),
+        Confinement::Bubblewrap(_) => return "none".to_owned(),
+        Confinement::LandlockAlone => {
+            (network::wanted(cx).unwrap_or_default(), "which is asked about at the start, because it opens every host")
+        }
+    };
+    if hosts.is_empty() { "none".to_owned() } else { format!("{}, {way}", hosts.join(", ")) }
 }
 
 fn listed(trees: &Trees) -> String {
     let shown = |path: &TreePath| match (path.path.as_str(), path.is_tree) {
         (".", true) => "the workspace".to_owned(),
-        (path, true) => format!("{path}/**"),
-        (path, false) => path.to_owned(),
+        _ => path.to_string(),
     };
     let mut shown: Vec<String> = trees.paths.iter().map(shown).collect();
     if shown.is_empty() {

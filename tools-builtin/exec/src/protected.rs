@@ -1,9 +1,8 @@
 //! The sensitive paths that a program must not write.
 
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use tools::policy::{Reason, Sensitivity};
 use tools::protocol::{Access, Target};
@@ -12,57 +11,96 @@ use tools::{ToolContext, ToolError, TreePath, Trees, visible_line};
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The sensitive paths below the writable trees of a call that neither the grant nor a rule names.
+/// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
+const OF_GIT: [&str; 7] =
+    ["attributes", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir", "hooks"];
+
+/// The folders of git that have the names of branches below them.
+const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
+
+/// The sensitive paths below the writable trees of a call: those that neither the grant nor a rule names, which stay protected, and those
+/// whose changes a result names anyway.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
-    /// Absolute paths with the state of each.
-    found: BTreeMap<PathBuf, State>,
+    /// Absolute paths, sorted.
+    found: BTreeMap<PathBuf, Found>,
 }
 
-/// The state of a file or directory, to notice a change: whether it is a link, its length and its time.
-type State = (bool, u64, Option<SystemTime>);
+/// A sensitive file or directory.
+#[derive(Debug)]
+struct Found {
+    is_kept: bool,
+    is_link: bool,
+    /// The length and the time of the last change. `None` for a directory, whose content is looked at or protected.
+    stamp: Option<(u64, Changed)>,
+}
+
+/// A path to look at, below the root and in full, and whether a directory above it is protected.
+type Waiting = (String, PathBuf, bool);
 
 impl Protected {
-    /// Looks for the paths below these trees. Blocks.
+    /// Looks for the paths below these trees. `is_kept` says whether the walls protect them, so that their content needs no look. Blocks.
     ///
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
-    pub(crate) fn find(cx: &ToolContext, root: &Path, writable: &Trees) -> Result<Self, ToolError> {
+    pub(crate) fn find(cx: &ToolContext, root: &Path, writable: &Trees, is_kept: bool) -> Result<Self, ToolError> {
         let mut found = Self::default();
         let mut left = MAX_ENTRIES;
         for tree in &writable.paths {
-            found.add(cx, root, tree, &mut left)?;
+            found.add(cx, root, tree, is_kept, &mut left)?;
         }
         Ok(found)
     }
 
-    /// Returns the paths.
+    /// Returns the paths to protect.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        self.found.keys().cloned().collect()
+        let kept = self.found.iter().filter(|(_, found)| found.is_kept);
+        kept.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns the paths that are new, changed or gone since.
-    pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Path> {
-        let now = self.found.iter().filter(|(path, state)| before.found.get(*path) != Some(state));
-        let gone = before.found.iter().filter(|(path, _)| !self.found.contains_key(*path));
-        now.chain(gone).map(|(path, _)| path.as_path())
+    /// Returns the paths that are new, changed or gone since, without those below another one.
+    pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> Vec<&'a Path> {
+        let is_same = |path: &PathBuf| {
+            let state = |found: &Found| (found.is_link, found.stamp);
+            self.found.get(path).map(state) == before.found.get(path).map(state)
+        };
+        let all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
+        let mut changed: Vec<&Path> = Vec::new();
+        for path in all.into_iter().filter(|path| !is_same(path)) {
+            if changed.last().is_none_or(|last| !path.starts_with(last)) {
+                changed.push(path);
+            }
+        }
+        changed
     }
 
-    fn add(&mut self, cx: &ToolContext, root: &Path, tree: &TreePath, left: &mut usize) -> Result<(), ToolError> {
+    fn add(
+        &mut self,
+        cx: &ToolContext,
+        root: &Path,
+        tree: &TreePath,
+        is_kept: bool,
+        left: &mut usize,
+    ) -> Result<(), ToolError> {
         let absolute = if tree.path == "." { root.to_owned() } else { root.join(&tree.path) };
         // A name that is not Unicode has a text for the tables, and leads to its own files.
-        let mut waiting = vec![(tree.path.clone(), absolute)];
-        while let Some((path, absolute)) = waiting.pop() {
+        let mut waiting: Vec<Waiting> = vec![(tree.path.clone(), absolute, false)];
+        while let Some((path, absolute, is_below)) = waiting.pop() {
             *left = left.checked_sub(1).ok_or_else(too_many)?;
             let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
-            if is_protected(cx, &path) {
-                let state = (metadata.is_symlink(), metadata.len(), metadata.modified().ok());
-                self.found.insert(absolute, state);
-            } else if metadata.is_dir() && tree.is_tree {
+            let is_sensitive = is_sensitive(cx, &path);
+            let is_protected = is_sensitive && !is_below && is_protected(cx, &path);
+            if metadata.is_dir() && tree.is_tree && !(is_protected && is_kept) {
                 for entry in fs::read_dir(&absolute).into_iter().flatten().flatten() {
                     let name = entry.file_name().to_string_lossy().into_owned();
-                    waiting.push((if path == "." { name } else { format!("{path}/{name}") }, entry.path()));
+                    let path = if path == "." { name } else { format!("{path}/{name}") };
+                    waiting.push((path, entry.path(), is_below || is_protected));
                 }
+            }
+            if is_protected || (is_sensitive && !is_data_of_git(&path)) {
+                let stamp = (!metadata.is_dir()).then(|| (metadata.len(), changed(&metadata)));
+                let found = Found { is_kept: is_protected, is_link: metadata.is_symlink(), stamp };
+                self.found.insert(absolute, found);
             }
         }
         Ok(())
@@ -73,8 +111,8 @@ impl Protected {
     /// # Errors
     /// Returns an error that names the first one.
     pub(crate) fn check(&self, root: &Path) -> Result<(), ToolError> {
-        for (path, (is_link, ..)) in &self.found {
-            let reason = match (is_link, path.to_str()) {
+        for (path, found) in self.found.iter().filter(|(_, found)| found.is_kept) {
+            let reason = match (found.is_link, path.to_str()) {
                 (true, _) => "is a symbolic link",
                 (_, None) => "has a name that is not Unicode",
                 _ => continue,
@@ -94,11 +132,14 @@ pub(crate) fn shown(path: &Path, root: &Path) -> String {
     visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy(), 200)
 }
 
-/// Returns true if writing the path itself would be asked about because it is sensitive.
+/// Returns true if the file runs or configures programs by itself. A folder on the way to one does not.
+fn is_sensitive(cx: &ToolContext, path: &str) -> bool {
+    let entry = cx.sensitive_paths().find(path);
+    entry.is_some_and(|entry| entry.sensitivity() != Sensitivity::BuildFile && entry.describe(path) == entry.note())
+}
+
+/// Returns true if writing the path would be asked about because it is sensitive.
 fn is_protected(cx: &ToolContext, path: &str) -> bool {
-    if cx.sensitive_paths().find(path).is_none_or(|entry| entry.sensitivity() == Sensitivity::BuildFile) {
-        return false;
-    }
     let Ok(target) = Target::new(Access::Write, "fs", path) else { return true };
     let targets = [target];
     let Some(tool) = cx.tool() else { return true };
@@ -106,9 +147,36 @@ fn is_protected(cx: &ToolContext, path: &str) -> bool {
     reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if entry.describe(path) == entry.note()))
 }
 
+/// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.
+fn is_data_of_git(path: &str) -> bool {
+    let mut names = path.split('/').skip_while(|name| !name.eq_ignore_ascii_case(".git")).skip(1).peekable();
+    match names.peek() {
+        None => false,
+        Some(first) => DATA_OF_GIT.contains(first) || !names.any(|name| OF_GIT.contains(&name)),
+    }
+}
+
 fn too_many() -> ToolError {
     ToolError::execution_failed(format!(
         "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect its settings; narrow the grant \
          of writes to a folder"
     ))
+}
+
+/// The time of the last change, in seconds and nanoseconds. A program can set the time of the last write, but not this one.
+#[cfg(unix)]
+type Changed = (i64, i64);
+
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> Changed {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+type Changed = Option<std::time::SystemTime>;
+
+#[cfg(not(unix))]
+fn changed(metadata: &Metadata) -> Changed {
+    metadata.modified().ok()
 }

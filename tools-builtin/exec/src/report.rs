@@ -2,11 +2,30 @@
 
 use std::time::Duration;
 
+use tools::visible_line;
+
 use crate::supervise::{Captured, Ended, Exit};
 
-/// A note that clauses were left out of the walls.
-pub(crate) const NARROWER: &str =
-    "clauses about files with wildcards do not reach programs; grant a folder, such as fs:read:src/**";
+/// The most clauses that a note names.
+const NAMED: usize = 10;
+
+/// The characters of a clause that a note shows.
+const SHOWN: usize = 100;
+
+/// Returns a note that names the clauses that were left out of the walls.
+pub(crate) fn left_out(clauses: &[String]) -> Option<String> {
+    let mut names: Vec<String> = clauses.iter().take(NAMED).map(|clause| visible_line(clause, SHOWN)).collect();
+    if clauses.len() > NAMED {
+        names.push(format!("{} more", clauses.len() - NAMED));
+    }
+    let text = || {
+        format!(
+            "these clauses do not reach programs, because the kernel knows no wildcards in paths: {}; grant a folder, such as fs:read:src/**",
+            names.join(", ")
+        )
+    };
+    (!names.is_empty()).then(text)
+}
 
 /// Returns the end of a program and its output as text.
 pub(crate) fn report(end: &str, took: Duration, stdout: &Captured, stderr: &Captured, notes: &[String]) -> String {

@@ -7,7 +7,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
-use crate::prepare::{Prepared, Request, blocking, failed, not_started};
+use crate::prepare::{Prepared, Request, Streams, blocking, failed, not_started};
 use crate::report::{end, report};
 use crate::supervise::{self, Capture};
 
@@ -57,7 +57,7 @@ pub(crate) async fn run(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let prepared = Prepared::for_call(cx, Request { program, args, env, cwd }).await?;
+    let prepared = Prepared::for_call(cx, Request { program, args, env, cwd }, Streams::Pipes).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
 

@@ -92,7 +92,8 @@ impl Sandbox {
         let (home, cache) = &self.homes;
         // A program that changes its cache changes what later programs run, in this workspace alone.
         let name = Digest::hash_bytes(workspace.root().as_os_str().as_encoded_bytes()).to_string();
-        let cache = cache.join(&name[..16]);
+        // Variables name the cache, and behind the walls the links on the way to it do not exist.
+        let cache = without_links(&cache.join(&name[..16]));
         let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
     }
@@ -168,9 +169,15 @@ impl Granted {
         Self { readable, writable }
     }
 
-    /// Returns true if a clause about files does not reach programs.
-    pub(crate) fn is_narrower(&self) -> bool {
-        self.readable.is_narrower || self.writable.is_narrower
+    /// Returns true if programs can write a file or a folder that exists.
+    pub(crate) fn has_writable(&self, workspace: &Workspace) -> bool {
+        on_disk(workspace, &self.writable).iter().any(|path| path.exists())
+    }
+
+    /// Returns the clauses about files that do not reach programs.
+    pub(crate) fn left_out(&self) -> &[String] {
+        // Writing needs the right to read, so this has the clauses of both.
+        &self.writable.left_out
     }
 }
 

@@ -10,7 +10,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::target;
-use crate::prepare::{Prepared, Request, failed};
+use crate::prepare::{Prepared, Request, Streams, failed};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Reason, Script};
 
@@ -77,7 +77,7 @@ pub(crate) async fn shell(
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
     let request =
         Request { program: shell.program(), args: shell.args(read.quoted.clone().unwrap_or(script)), env, cwd };
-    let prepared = Prepared::for_call(cx, request).await?;
+    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
     run_prepared(cx, prepared, stdin, timeout).await
 }
 

@@ -51,7 +51,9 @@ pub struct SensitivePath {
 /// # Naming an entry
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
 /// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
-/// layer of a grant must name the entry, so an intersection never names more than either side.
+/// layer of a grant must name the entry, so an intersection never names more than either side. If several entries match, each must be
+/// named, except that entries with one note are of one kind, of which the one nearest to the root suffices: `fs:write:.git/**` names
+/// `.git/HEAD`, and does not name `.git/.envrc`.
 ///
 /// ```
 /// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
@@ -168,13 +170,20 @@ impl SensitivePaths {
         self.matching_target(target).next()
     }
 
-    /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first.
+    /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first. Of entries with one note,
+    /// those after a match of the path itself are left out.
     fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
         let names = pattern::names(path);
         let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
-        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
-        let mut matching: Vec<_> = matching.collect();
-        matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
+        let mut matching: Vec<_> =
+            entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?))).collect();
+        matching.sort_by_key(|(entry, found)| (Reverse(entry.sensitivity), found.depth));
+        let mut whole = Vec::new();
+        matching.retain(|(entry, found)| {
+            let is_new = !whole.contains(&&entry.note);
+            whole.extend(found.is_whole.then_some(&entry.note));
+            is_new
+        });
         matching.into_iter().map(|(entry, _)| entry)
     }
 
@@ -190,7 +199,7 @@ impl SensitivePaths {
 
     /// Returns the entries that make a granted target need approval. Empty if it needs none.
     ///
-    /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
+    /// Each matching kind must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
     /// named.
     pub(crate) fn needing_approval(
         &self,

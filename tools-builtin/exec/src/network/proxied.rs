@@ -8,7 +8,7 @@ use tools::ToolContext;
 use tools_http::{HttpClient, Proxy};
 
 use crate::supervise::Launch;
-use crate::walls::{Confinement, Gate, PROXY};
+use crate::walls::{Gate, PROXY};
 
 /// The most connections of a program at the same time. Others wait.
 const MAX_CONNECTIONS: usize = 64;
@@ -16,7 +16,9 @@ const MAX_CONNECTIONS: usize = 64;
 /// The pause after a connection that was not accepted.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The most refused requests that a result names.
+const NO_CLIENT: &str = "the host has no HTTP client";
+
+/// The most hosts, and the most refused requests, that a result names.
 const NAMED: usize = 10;
 
 /// Hosts that programs reach without the proxy: their own servers, in their own network.
@@ -30,23 +32,20 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Returns true if the context has a client for the requests of programs.
-    pub(crate) fn is_offered(cx: &ToolContext) -> bool {
-        cx.service::<HttpClient>().is_some()
+    /// Returns the reason why programs have no network here.
+    pub(crate) fn check(cx: &ToolContext) -> Result<(), &'static str> {
+        cx.service::<HttpClient>().map(drop).ok_or(NO_CLIENT)
     }
 
-    /// Serves a program that starts later. Must be called in a Tokio runtime. Returns `None` if the grant has no hosts, or the program no
-    /// walls.
+    /// Serves a program in bubblewrap that starts later. Must be called in a Tokio runtime. Returns `None` if the grant has no hosts.
     ///
     /// # Errors
     /// Returns a sentence for the model if the grant has hosts, and programs cannot reach them.
-    pub(crate) fn start(cx: &ToolContext, confinement: Option<&Confinement>) -> Result<Option<Self>, String> {
-        let Some(confinement) = confinement.filter(|_| super::is_granted(cx)) else { return Ok(None) };
-        let client = match (cx.service::<HttpClient>(), confinement) {
-            (Some(client), Confinement::Bubblewrap(_)) => Ok(client),
-            (None, _) => Err("the host has no HTTP client"),
-            _ => Err("bubblewrap is not installed"),
-        };
+    pub(crate) fn start(cx: &ToolContext) -> Result<Option<Self>, String> {
+        if !super::is_granted(cx) {
+            return Ok(None);
+        }
+        let client = cx.service::<HttpClient>().ok_or(NO_CLIENT);
         let started = client.map_err(str::to_owned).and_then(|client| {
             let gate = Gate::new().map_err(|error| error.to_string())?;
             Ok(Self::serve(client.proxy(cx), gate))
@@ -86,14 +85,20 @@ impl Network {
         proxies.into_iter().chain(own).chain([node]).collect()
     }
 
-    /// Returns notes about refused requests for the model.
+    /// Returns notes about connections and refused requests for the model.
     pub(crate) fn notes(&self) -> Vec<String> {
+        let reached = self.proxy.reached();
+        let mut hosts: Vec<_> = reached.iter().take(NAMED).map(|(host, count)| format!("{host} ({count})")).collect();
+        if reached.len() > NAMED {
+            hosts.push(format!("{} more hosts", reached.len() - NAMED));
+        }
+        let reached = (!hosts.is_empty()).then(|| format!("connections of the program: {}", hosts.join(", ")));
         let refused = self.proxy.refused();
         let named =
             refused.iter().take(NAMED).map(|sentence| format!("a request of the program was refused: {sentence}"));
         let more = refused.len().saturating_sub(NAMED);
         let more = (more > 0).then(|| format!("at least {more} more requests of the program were refused"));
-        named.chain(more).collect()
+        reached.into_iter().chain(named).chain(more).collect()
     }
 }
 
@@ -127,26 +132,22 @@ mod tests {
 
     use super::*;
 
-    fn start(clauses: &[&str], client: Option<HttpClient>, confinement: &Confinement) -> Result<bool, String> {
+    fn start(clauses: &[&str], client: Option<HttpClient>) -> Result<bool, String> {
         let mut cx = ToolContext::new().with_grant(Grant::parse(clauses).unwrap());
         if let Some(client) = client {
             cx = cx.with_service(client);
         }
-        Network::start(&cx, Some(confinement)).map(|network| network.is_some())
+        Network::start(&cx).map(|network| network.is_some())
     }
 
     #[tokio::test]
     async fn hosts_that_programs_cannot_reach_are_told() {
-        let bubblewrap = Confinement::Bubblewrap("/usr/bin/bwrap".into());
         let hosts = ["fs:read:**", "net:read:example.org"];
-        assert_eq!(start(&hosts, Some(HttpClient::new()), &bubblewrap), Ok(true));
-        assert!(start(&hosts, None, &bubblewrap).unwrap_err().contains("HTTP client"));
-        assert!(
-            start(&hosts, Some(HttpClient::new()), &Confinement::LandlockAlone).unwrap_err().contains("bubblewrap")
-        );
+        assert_eq!(start(&hosts, Some(HttpClient::new())), Ok(true));
+        assert!(start(&hosts, None).unwrap_err().contains("HTTP client"));
         // These name no host.
         for clauses in [&["fs:read:**"][..], &["*:*:**"], &["net:read:**"]] {
-            assert_eq!(start(clauses, Some(HttpClient::new()), &Confinement::LandlockAlone), Ok(false), "{clauses:?}");
+            assert_eq!(start(clauses, None), Ok(false), "{clauses:?}");
         }
     }
 }

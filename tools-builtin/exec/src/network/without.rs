@@ -3,22 +3,19 @@
 use tools::ToolContext;
 
 use crate::supervise::Launch;
-use crate::walls::Confinement;
 
 /// The network of a program, which there is none of.
 pub(crate) enum Network {}
 
 impl Network {
-    pub(crate) fn is_offered(_: &ToolContext) -> bool {
-        false
+    pub(crate) fn check(_: &ToolContext) -> Result<(), &'static str> {
+        Err("this build has none for programs")
     }
 
-    pub(crate) fn start(cx: &ToolContext, confinement: Option<&Confinement>) -> Result<Option<Self>, String> {
-        let is_missed = confinement.is_some() && super::is_granted(cx) && !super::hosts(cx).is_empty();
-        if is_missed {
-            Err("the program had no network, because this build has none for programs".to_owned())
-        } else {
-            Ok(None)
+    pub(crate) fn start(cx: &ToolContext) -> Result<Option<Self>, String> {
+        match super::wanted(cx) {
+            Err(reason) => Err(format!("the program had no network, because {reason}")),
+            Ok(_) => Ok(None),
         }
     }
 

@@ -111,7 +111,7 @@ impl Program {
         let is_over = !self.is_running();
         let changes = if is_over { self.changes(cx).await? } else { None };
         let mut text = format!("[{handle}: {}]", self.state());
-        for note in notes.iter().chain(changes).chain(&self.prepared.refused()) {
+        for note in notes.iter().chain(changes).chain(&self.prepared.requests()) {
             text += &format!("\n[{note}]");
         }
         let out = if self.has_terminal { "terminal" } else { "stdout" };

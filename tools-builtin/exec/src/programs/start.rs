@@ -10,7 +10,7 @@ use super::program::Program;
 use super::table::Programs;
 use crate::Sandbox;
 use crate::command::{command, target};
-use crate::prepare::{Prepared, Request, failed};
+use crate::prepare::{Prepared, Request, Streams, failed};
 use crate::run::root;
 
 /// The time in which the first output has to come to be in the answer.
@@ -66,10 +66,8 @@ pub(crate) async fn start(
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let command = visible_line(&command.to_string(), SHOWN);
     let request = Request { program, args, env, cwd };
-    let prepared = match terminal {
-        true => Prepared::for_terminal(cx, request).await?,
-        false => Prepared::for_call(cx, request).await?,
-    };
+    let streams = if terminal { Streams::Terminal } else { Streams::Pipes };
+    let prepared = Prepared::for_call(cx, request, streams).await?;
     let program = Arc::new(Program::start(prepared, command, terminal).await?);
     program.settle(FIRST).await;
     // A call that was dropped until now has ended the program.

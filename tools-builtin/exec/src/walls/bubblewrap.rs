@@ -70,8 +70,8 @@ impl Arguments {
             // Root could change the kernel's settings in /proc/sys, also without capabilities.
             (Step::System, Some("/proc")) => self.add(["--proc", "/proc", "--remount-ro", "/proc"]),
             (Step::System, Some("/dev")) => self.add(["--dev", "/dev"]),
-            (Step::System, Some("/tmp")) => self.temporary(walls),
-            (Step::System, Some("/var/tmp")) => self.add(["--symlink", "/tmp", "/var/tmp"]),
+            // No link: a granted folder below `/var/tmp` is mounted there.
+            (Step::System, Some("/tmp" | "/var/tmp")) => self.temporary(path, walls),
             (Step::System, _) => match path.read_link() {
                 // Binds the file that a link in /etc leads to, and keeps links such as /bin.
                 Ok(target) if path.is_dir() => self.add(["--symlink".into(), target.into_os_string(), path.into()]),
@@ -86,11 +86,12 @@ impl Arguments {
         }
     }
 
-    fn temporary(&mut self, walls: &Walls) {
+    fn temporary(&mut self, path: &Path, walls: &Walls) {
         match (&walls.scratch, walls.limits.memory) {
-            (Some(scratch), _) => self.add([Path::new("--bind"), scratch, Path::new("/tmp")]),
-            (None, Some(size)) => self.add(["--size", &size.to_string(), "--tmpfs", "/tmp"]),
-            (None, None) => self.add(["--tmpfs", "/tmp"]),
+            (Some(scratch), _) => return self.add([Path::new("--bind"), scratch, path]),
+            (None, Some(size)) => self.add(["--size", &size.to_string()]),
+            (None, None) => {}
         }
+        self.add([Path::new("--tmpfs"), path]);
     }
 }

@@ -10,6 +10,7 @@ use rustix::process::{Signal, ioctl_tiocsctty, set_parent_process_death_signal, 
 
 use super::confined::{HOST_NAME, Parcel, VARIABLE};
 use super::paths::Identity;
+use super::seccomp::Surroundings;
 use super::{Confined, Confinement, Network, PROXY, gate, landlock, limits, privilege, seccomp};
 
 /// The exit code of a program that could not be started.
@@ -35,6 +36,10 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
         Network::None => None,
         Network::Proxy if alone => return Err("a proxy needs bubblewrap".into()),
         Network::Proxy => Some(gate::listen(PROXY)?),
+        Network::Machine if alone => None,
+        Network::Machine => {
+            return Err("bubblewrap has a network of its own, so a program gets none of the machine".into());
+        }
     };
     if confined.terminal {
         // The filter of system calls comes later: it keeps programs from typing into their terminal.
@@ -58,7 +63,12 @@ fn run() -> Result<Infallible, Box<dyn Error>> {
     } else if confined.layers.landlock.is_some() {
         landlock::restrict_in_bubblewrap(&confined.walls)?;
     }
-    seccomp::restrict(alone)?;
+    let seen = match (alone, confined.walls.network) {
+        (false, _) => Surroundings::Bubblewrap,
+        (true, Network::Machine) => Surroundings::MachineWithNetwork,
+        (true, _) => Surroundings::Machine,
+    };
+    seccomp::restrict(seen)?;
     let mut program = Command::new(&confined.program);
     program.args(&confined.args).env_clear().envs(confined.env).current_dir(&confined.cwd);
     stdin.map(|stdin| program.stdin(stdin));

@@ -13,7 +13,7 @@ use landlock::{
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, openat2};
 
 use super::paths::Grants;
-use super::{Walls, system};
+use super::{Network, Walls, system};
 
 /// The newest ABI whose rights are requested. Older kernels apply those that they know.
 const NEWEST: ABI = ABI::V10;
@@ -25,7 +25,7 @@ pub(super) fn restrict_in_bubblewrap(walls: &Walls) -> Result<(), Box<dyn Error>
     let mut rules = Rules::new(Ruleset::default())?;
     let grants = Grants::new(walls);
     rules.allow(["/proc", "/dev", "/etc", "/sys"].map(PathBuf::from), reading())?;
-    rules.allow(["/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
+    rules.allow(["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from), writing())?;
     let terminals = ["/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/console"].map(PathBuf::from);
     rules.allow(terminals, terminal())?;
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
@@ -40,14 +40,22 @@ pub(super) fn restrict_alone(walls: &Walls) -> Result<(), Box<dyn Error>> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(REQUIRED))?
-        .handle_access(AccessNet::from_all(REQUIRED))?
-        .scope(Scope::from_all(REQUIRED))?
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessNet::from_all(NEWEST))?;
+        .scope(Scope::from_all(REQUIRED))?;
+    let has_network = walls.network == Network::Machine;
+    let ruleset = if has_network {
+        // Rights of UDP stay out: they cover the port that the kernel chooses for each lookup of a name.
+        ruleset.handle_access(AccessNet::BindTcp)?
+    } else {
+        let ruleset = ruleset.handle_access(AccessNet::from_all(REQUIRED))?;
+        ruleset.set_compatibility(CompatLevel::BestEffort).handle_access(AccessNet::from_all(NEWEST))?
+    };
     let mut rules = Rules::new(ruleset)?;
     let grants = Grants::new(walls);
     let hidden: Vec<_> = walls.hidden.iter().cloned().chain(["/proc", "/dev"].map(PathBuf::from)).collect();
     rules.allow(system::own_proc(), reading())?;
+    if has_network {
+        rules.allow([PathBuf::from(system::NAME_SERVERS)], reading())?;
+    }
     rules.allow(system::DEVICES.map(PathBuf::from), device())?;
     rules.allow(system::readable().iter().flat_map(|tree| beside(tree, &hidden)), reading())?;
     rules.allow(grants.read.iter().flat_map(|tree| beside(tree, &hidden)), reading())?;

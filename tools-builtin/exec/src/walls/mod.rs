@@ -71,8 +71,8 @@ pub struct Walls {
     pub hidden: Vec<PathBuf>,
     /// A private, empty folder for temporary files, which the caller makes and removes.
     ///
-    /// The program sees it as `/tmp` with bubblewrap, and as `TMPDIR` without. If `None`, bubblewrap makes a `/tmp` in memory, and without bubblewrap there is
-    /// none.
+    /// The program sees it as `/tmp` and `/var/tmp` with bubblewrap, and as `TMPDIR` without. If `None`, bubblewrap makes both in memory,
+    /// and without bubblewrap there is none.
     pub scratch: Option<PathBuf>,
     /// The network that the program reaches.
     pub network: Network,
@@ -92,6 +92,9 @@ pub enum Network {
     None,
     /// A proxy at [`PROXY`], which the caller serves. This needs bubblewrap, and a `Gate` as standard input.
     Proxy,
+    /// Connections of TCP and UDP to every host that this machine reaches, and no servers of TCP. This needs a machine without
+    /// bubblewrap, because bubblewrap always makes a network of its own.
+    Machine,
 }
 
 /// Resource limits. `None` leaves a limit as it is. Core dumps are always off.

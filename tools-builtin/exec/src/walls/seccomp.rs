@@ -18,14 +18,28 @@ const NUMBER: u32 = 0;
 /// The rules of one call: it is refused if one of them matches, or always if there is none.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Filters the system calls of this thread and its descendants. `alone` adds what bubblewrap would do.
-pub(super) fn restrict(alone: bool) -> Result<(), seccompiler::Error> {
+/// The reach of a program if no system call were refused.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surroundings {
+    /// The namespaces of bubblewrap.
+    Bubblewrap,
+    /// Everything outside of the files that Landlock leaves, and no network.
+    Machine,
+    /// Everything outside of the files that Landlock leaves, and the network of the machine, which the program may use.
+    MachineWithNetwork,
+}
+
+/// Filters the system calls of this thread and its descendants.
+pub(super) fn restrict(surroundings: Surroundings) -> Result<(), seccompiler::Error> {
     // The strictest of all filters decides.
     install(calls::missing(), libc::ENOSYS)?;
     install(calls::refused(), libc::EPERM)?;
     install(conditions::refused()?, libc::EPERM)?;
-    install(conditions::refused_sockets(alone)?, libc::EPERM)?;
-    if alone {
+    install(conditions::refused_sockets(surroundings)?, libc::EPERM)?;
+    if surroundings != Surroundings::Bubblewrap {
+        let is_connected = surroundings == Surroundings::MachineWithNetwork;
+        let of_network = if is_connected { calls::refused_with_network() } else { calls::refused_without_network() };
+        install(of_network, libc::EPERM)?;
         install(calls::unsupported_alone(), libc::EOPNOTSUPP)?;
         install(calls::refused_alone(), libc::EPERM)?;
         install(conditions::refused_alone()?, libc::EPERM)?;

@@ -22,6 +22,9 @@ const MACHINE: [&str; 11] = [
     "/proc/version",
 ];
 
+/// The file that names the servers for lookups of names. Programs without a network do not need it.
+pub(super) const NAME_SERVERS: &str = "/etc/resolv.conf";
+
 /// Devices that hold no data.
 pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "these are tests, although the harness is not that of Rust")]
 
 #[cfg(target_os = "linux")]
+mod alone;
+#[cfg(target_os = "linux")]
 mod programs;
 #[cfg(target_os = "linux")]
 mod reach;
@@ -16,7 +18,7 @@ mod world;
 #[cfg(target_os = "linux")]
 fn main() {
     tools_exec::enter();
-    let trials = [programs::trials(), reach::trials(), registries::trials()];
+    let trials = [alone::trials(), programs::trials(), reach::trials(), registries::trials()];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }
 

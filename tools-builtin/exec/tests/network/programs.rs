@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let workspace = TempWorkspace::new();
             let host = host(&workspace, options(), &["net:read:a.test", "net:*:c.test"]);
             let answer = sh(&host, "curl -sS http://a.test/x; curl -sS http://b.test/y");
+            assert!(answer.contains("\n[connections of the program: a.test (1)]\n"), "{answer}");
             assert!(answer.contains("stdout:\nhellotoolcrib: b.test is not among the hosts"), "{answer}");
             assert!(
                 answer
@@ -57,7 +58,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let options = names([("a.test", server.address())]);
             let workspace = TempWorkspace::from_files([("ca.pem", authority.pem())]);
             let host = host(&workspace, options, &["net:*:a.test"]);
-            assert!(sh(&host, "curl -sS --cacert ca.pem https://a.test/").ends_with("stdout:\nhello"));
+            let answer = sh(&host, "for i in 1 2; do curl -sS --cacert ca.pem https://a.test/; done");
+            assert!(answer.ends_with("\n[connections of the program: a.test (2)]\nstdout:\nhellohello"), "{answer}");
         }),
         trial("rules_of_the_policy_hold_for_programs", &[CURL], || {
             let server = runtime().block_on(TestServer::start(|_| TestServer::ok("text/plain", "hello")));

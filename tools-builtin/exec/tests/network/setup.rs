@@ -1,6 +1,8 @@
 //! A workspace, a client, and calls of the tool.
 
 use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
 use libtest_mimic::{Completion, Trial};
@@ -52,12 +54,34 @@ pub(crate) fn sh(host: &TestHost, script: &str) -> String {
 
 /// A test that is left out, with the reason, if this machine has no bubblewrap or one of these programs is missing.
 pub(crate) fn trial(name: &str, programs: &'static [&'static str], test: fn()) -> Trial {
+    let is_bubblewrap = |confinement: &Confinement| matches!(confinement, Confinement::Bubblewrap(_));
+    trial_with(name, Layers::probe, is_bubblewrap, programs, test)
+}
+
+/// A test without bubblewrap, which is left out if this machine has not enough of Landlock.
+pub(crate) fn trial_alone(name: &str, programs: &'static [&'static str], test: fn()) -> Trial {
+    let is_alone = |confinement: &Confinement| *confinement == Confinement::LandlockAlone;
+    trial_with(name, || Layers::probe().without_bubblewrap(), is_alone, programs, test)
+}
+
+fn trial_with(
+    name: &str,
+    layers: fn() -> Layers,
+    is_fit: fn(&Confinement) -> bool,
+    programs: &'static [&'static str],
+    test: fn(),
+) -> Trial {
     Trial::ignorable_test(name, move || {
-        match Layers::probe().confinement() {
-            Ok(Confinement::Bubblewrap(_)) => {}
+        match layers().confinement() {
+            Ok(confinement) if is_fit(&confinement) => {}
             other => return Ok(Completion::ignored_with(format!("{other:?}"))),
         }
-        if let Some(missing) = programs.iter().find(|path| !std::path::Path::new(path).exists()) {
+        // A name is looked up, and a path has to be a file or folder.
+        let is_there = |program: &str| match program.contains('/') {
+            true => Path::new(program).exists(),
+            false => Command::new(program).arg("--version").output().is_ok(),
+        };
+        if let Some(missing) = programs.iter().find(|program| !is_there(program)) {
             return Ok(Completion::ignored_with(format!("{missing} is missing")));
         }
         test();

@@ -4,7 +4,9 @@ use std::net::TcpListener;
 
 use libtest_mimic::Trial;
 use serde_json::json;
-use tools_testkit::TempWorkspace;
+use tools_exec::Sandbox;
+use tools_fs::Workspace;
+use tools_testkit::{TempWorkspace, TestHost};
 
 use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 
@@ -69,6 +71,19 @@ pub(crate) fn trials() -> Vec<Trial> {
             let script = json!({"program": "bash", "args": ["-c", "ulimit -f; ulimit -t; ulimit -u"]});
             let answer = text(run(&host(&workspace, &ALL), script).unwrap());
             assert!(answer.contains("\n3600\n") && !answer.contains("unlimited"), "{answer}");
+        }),
+        trial("a_workspace_in_a_folder_for_temporary_files_is_a_place_to_work", || {
+            for folder in ["/tmp", "/var/tmp"] {
+                let workspace = tempfile::tempdir_in(folder).unwrap();
+                std::fs::write(workspace.path().join("file"), "text").unwrap();
+                let host = TestHost::new(tools_exec::register)
+                    .with_grant(&ALL)
+                    .with_service(Workspace::open(workspace.path()).unwrap())
+                    .with_service(Sandbox::new());
+                let answer = sh(&host, "cat file && echo a > /var/tmp/f && cat /tmp/f && touch new && ls");
+                assert!(!may_write() || answer.ends_with("texta\nfile\nnew\n"), "{folder} {answer}");
+                assert!(answer.contains("text"), "{folder} {answer}");
+            }
         }),
         trial("temporary_files_are_private_and_removed", || {
             let workspace = TempWorkspace::new();

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools::Decision;
 use tools_exec::Sandbox;
 use tools_fs::Workspace;
-use tools_testkit::{TempWorkspace, TestHost};
+use tools_testkit::{RecordingApprover, TempWorkspace, TestHost};
 
 use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 
@@ -96,9 +97,17 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trial("clauses_with_wildcards_are_named_when_they_do_not_reach_programs", || {
             let workspace = TempWorkspace::from_files([("src/a.rs", "text")]);
-            let host = host(&workspace, &["exec:write:**", "fs:read:src/**", "fs:read:*.rs"]);
+            let many: Vec<String> = (1..=11).map(|number| format!("fs:read:*.{number}")).collect();
+            let many = many.iter().map(String::as_str);
+            let grant = ["fs:read:src/**", "fs:read:src/*.rs", "fs:write:*.rs"].into_iter().chain(many);
+            let approver = RecordingApprover::new(Decision::Allow);
+            let host = host(&workspace, &grant.collect::<Vec<_>>()).with_approver(approver.clone());
             let answer = text(run(&host, json!({"program": "true", "cwd": "src"})).unwrap());
-            assert!(answer.contains("wildcards"), "{answer}");
+            for shown in [answer, format!("{:?}", approver.requests())] {
+                assert!(shown.contains("wildcards in paths: fs:read:*.1, fs:read:*.10,"), "{shown}");
+                assert!(shown.contains("2 more; grant a folder"), "{shown}");
+                assert!(!shown.contains("src/*.rs"), "a folder of the grant covers it: {shown}");
+            }
         }),
         trial("large_arguments_are_passed_or_refused", || {
             let workspace = TempWorkspace::new();

@@ -13,6 +13,8 @@ mod confinement;
 #[cfg(target_os = "linux")]
 mod daily;
 #[cfg(target_os = "linux")]
+mod git;
+#[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(target_os = "linux")]
 mod permission;
@@ -39,6 +41,7 @@ fn main() {
         programs::trials(),
         confinement::trials(),
         permission::trials(),
+        git::trials(),
         hostile::trials(),
         toolchains::trials(),
         weaker::trials(),

@@ -1,6 +1,7 @@
 //! Toolchains outside of the workspace.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use libtest_mimic::Trial;
 use tools_exec::{Sandbox, Toolchain};
@@ -9,7 +10,17 @@ use tools_testkit::TempWorkspace;
 use crate::setup::{ALL, host_with, sh, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("a_toolchain_is_read_its_cache_is_written_and_credentials_are_out_of_reach", || {
+    let links = trial("a_cache_behind_a_link_is_found_by_its_variable", || {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("real")).unwrap();
+        symlink("real", home.path().join("link")).unwrap();
+        let sandbox = Sandbox::new().with_toolchains([Toolchain::Node], home.path(), &home.path().join("link/cache"));
+        let workspace = TempWorkspace::new();
+        let answer =
+            sh(&host_with(&workspace, &ALL, sandbox), "echo kept > $npm_config_cache/a && echo $npm_config_cache");
+        assert!(answer.starts_with("[exit code 0,") && answer.contains("/real/cache/"), "{answer}");
+    });
+    let folders = trial("a_toolchain_is_read_its_cache_is_written_and_credentials_are_out_of_reach", || {
         let home = tempfile::tempdir().unwrap();
         let file = |name: &str| {
             let path = home.path().join(name);
@@ -34,5 +45,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         assert!(of_workspace.as_ref().unwrap().path().join("node/a").exists());
         let answer = sh(&host_with(&workspace, &ALL, Sandbox::new()), &format!("cat {version}"));
         assert!(!answer.contains("text-of-a-file"), "{answer}");
-    })]
+    });
+    vec![folders, links]
 }

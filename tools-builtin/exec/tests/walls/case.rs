@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use tools_exec::walls::{Bubblewrap, Confinement, Layers};
+use tools_exec::walls::{Bubblewrap, Confinement, Layers, Network};
 
 const NOBODY: u32 = 65534;
 
@@ -13,6 +13,7 @@ const NOBODY: u32 = 65534;
 pub(crate) struct Case {
     pub(crate) layers: Layers,
     pub(crate) alone: bool,
+    pub(crate) network: Network,
     pub(crate) user: u32,
     /// The reason why this machine cannot run the case.
     pub(crate) missing: Option<String>,
@@ -34,10 +35,13 @@ pub(crate) fn all() -> Vec<Case> {
     };
     let mut cases = Vec::new();
     for user in users {
-        cases.push(Case { layers: layers.clone(), alone: false, user, missing: bubblewrap.clone() });
-        let layers = Layers { landlock: None, ..layers.clone() };
-        cases.push(Case { layers, alone: false, user, missing: bubblewrap.clone() });
-        cases.push(Case { layers: without.clone(), alone: true, user, missing: alone.clone() });
+        let case =
+            Case { layers: layers.clone(), alone: false, network: Network::None, user, missing: bubblewrap.clone() };
+        cases.push(case.clone());
+        cases.push(Case { layers: Layers { landlock: None, ..layers.clone() }, ..case });
+        let case = Case { layers: without.clone(), alone: true, network: Network::None, user, missing: alone.clone() };
+        cases.push(case.clone());
+        cases.push(Case { network: Network::Machine, ..case });
     }
     cases
 }
@@ -45,6 +49,11 @@ pub(crate) fn all() -> Vec<Case> {
 impl Case {
     pub(crate) fn is_root(&self) -> bool {
         self.user == 0
+    }
+
+    /// Returns true if a program gets the network of the machine.
+    pub(crate) fn has_network(&self) -> bool {
+        self.network == Network::Machine
     }
 
     /// Returns true if the case runs on request alone.
@@ -66,6 +75,7 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = if self.is_root() { "root" } else { "user" };
         let layers = match (self.alone, self.layers.landlock) {
+            (true, _) if self.has_network() => "landlock_alone_with_network",
             (true, _) => "landlock_alone",
             (false, None) => "bubblewrap_alone",
             (false, Some(_)) => "bubblewrap",

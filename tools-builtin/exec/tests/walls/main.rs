@@ -38,12 +38,20 @@ fn main() -> ExitCode {
     let mut trials = refusals::trials();
     for case in case::all() {
         let from = trials.len();
-        let probes = [files::probes(), processes::probes(), network::probes(), kernel::probes(), resources::probes()];
+        let mut probes = vec![network::probes()];
+        // The network changes none of the other walls.
+        if !case.has_network() {
+            probes.extend([files::probes(), processes::probes(), kernel::probes(), resources::probes()]);
+        }
         trials.extend(
             probes.into_iter().flatten().filter(|probe| probe.suits(&case)).map(|probe| probe.trial(case.clone())),
         );
-        trials.extend(work::trials(&case));
-        trials.extend(grants::trials(&case));
+        if case.has_network() {
+            trials.push(network::trial(&case));
+        } else {
+            trials.extend(work::trials(&case));
+            trials.extend(grants::trials(&case));
+        }
         if case.is_long() {
             let long: Vec<_> = trials.drain(from..).map(|trial| trial.with_ignored_flag(true)).collect();
             trials.extend(long);

@@ -133,12 +133,13 @@ impl Site {
 
     /// A launch of a program in the granted folder.
     pub(crate) fn launch(&self, case: &Case, program: &str, args: &[&str]) -> Confined {
+        let walls = Walls { network: case.network, ..self.walls() };
         Confined {
             program: program.into(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
             env: self.env(),
             cwd: self.path("granted"),
-            walls: self.walls(),
+            walls,
             layers: case.layers.clone(),
             terminal: false,
         }

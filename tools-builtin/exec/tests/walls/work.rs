@@ -13,7 +13,7 @@ use crate::site::Site;
 pub(crate) type Test = fn(&Site, &Case) -> Result<(), Failed>;
 
 pub(crate) fn trials(case: &Case) -> Vec<Trial> {
-    let tests: [(&str, Test); 12] = [
+    let tests: [(&str, Test); 13] = [
         ("files_in_the_granted_folder_can_be_changed", |site, case| {
             shell(
                 site,
@@ -68,6 +68,13 @@ pub(crate) fn trials(case: &Case) -> Vec<Trial> {
             let output = case.switch_user(&mut command).output()?;
             assert!(output.status.success(), "{output:?}");
             assert_eq!(site.text("scratch/file"), "kept\n");
+            Ok(())
+        }),
+        ("temporary_folders_in_memory_can_be_written", |site, case| {
+            if !case.alone {
+                let script = "echo a >/tmp/file; echo b >/var/tmp/file; cat /tmp/file /var/tmp/file";
+                assert_eq!(shell(site, case, script)?, "a\nb\n");
+            }
             Ok(())
         }),
         ("other_processes_of_the_user_do_not_use_up_the_limit", |site, case| {

@@ -29,7 +29,7 @@ pub(super) async fn forward(
     }
     let url = location::parse(&request.uri().to_string()).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
-    let stream = proxy.exchange.dial(&url).await.map_err(Refusal::Failed)?;
+    let stream = proxy.connect(&url).await?;
     let broken =
         |error: hyper::Error| Refusal::Failed(HttpError::Broken { url: url.to_string(), reason: error.to_string() });
     let (mut sender, connection) =

@@ -6,11 +6,13 @@ mod forward;
 mod refused;
 mod tunnel;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use http::Method;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tools::policy::{Reason, Verdict};
 use tools::protocol::{Access, Target};
 use tools::{ToolContext, ToolName};
@@ -40,7 +42,11 @@ pub struct Proxy {
     judge: ToolContext,
     tool: Option<ToolName>,
     refused: Arc<Mutex<Refused>>,
+    reached: Arc<Mutex<BTreeMap<String, u64>>>,
 }
+
+/// The most hosts whose connections are counted.
+const MAX_COUNTED: usize = 100;
 
 impl Proxy {
     pub(crate) fn new(exchange: Arc<Exchange>, cx: &ToolContext) -> Self {
@@ -49,7 +55,7 @@ impl Proxy {
             Some(policy) => judge.with_policy(policy.clone()),
             None => judge,
         };
-        Self { exchange, judge, tool: cx.tool().cloned(), refused: Arc::default() }
+        Self { exchange, judge, tool: cx.tool().cloned(), refused: Arc::default(), reached: Arc::default() }
     }
 
     /// Serves a connection of the program until it ends. Dropping the future ends all that belongs to it.
@@ -61,6 +67,24 @@ impl Proxy {
     /// are not among them.
     pub fn refused(&self) -> Vec<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).sentences.clone()
+    }
+
+    /// Returns the first hundred hosts with the number of connections to each, sorted. A host has its port, unless it is that of the
+    /// scheme.
+    pub fn reached(&self) -> Vec<(String, u64)> {
+        let reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        reached.iter().map(|(host, count)| (host.clone(), *count)).collect()
+    }
+
+    /// Connects to the host of a request that was [checked](Self::check).
+    async fn connect(&self, url: &Url) -> Result<TcpStream, Refusal> {
+        let stream = self.exchange.dial(url).await.map_err(Refusal::Failed)?;
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        let host = location::target(url);
+        if reached.len() < MAX_COUNTED || reached.contains_key(&host) {
+            *reached.entry(host).or_default() += 1;
+        }
+        Ok(stream)
     }
 
     /// Checks the targets of a request.

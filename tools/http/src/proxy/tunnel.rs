@@ -28,7 +28,7 @@ pub(super) async fn open(proxy: &Proxy, tasks: &Tasks, request: Request<Incoming
     let authority = authority.ok_or(Refusal::Request("CONNECT is followed by host:port"))?;
     let url = location::parse(&format!("https://{authority}/")).map_err(Refusal::Failed)?;
     proxy.check(request.method(), &url)?;
-    let server = proxy.exchange.dial(&url).await.map_err(Refusal::Failed)?;
+    let server = proxy.connect(&url).await?;
     let (proxy, upgrade) = (proxy.clone(), hyper::upgrade::on(request));
     tasks.spawn(async move {
         // An error means that the program went away.

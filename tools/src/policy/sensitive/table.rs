@@ -13,9 +13,9 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     (
         RunsByItself,
         "a part of a git repository, and git runs the hooks and the commands that its configuration names",
-        &[".git/**", ".gitconfig", ".config/git/**", ".githooks/**", ".bare/**"],
+        // `HEAD` makes git take the directory for a repository, and obey its `config`.
+        &[".git/**", ".gitconfig", ".config/git/**", ".githooks/**", ".bare/**", "HEAD"],
     ),
-    (RunsByItself, "a mark that makes git take the directory for a repository and obey its `config`", &["HEAD"]),
     (
         RunsByItself,
         "a part of a repository whose configuration names commands that hg or jj runs",

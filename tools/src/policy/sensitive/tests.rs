@@ -75,6 +75,31 @@ fn each_entry_that_matches_is_named_by_itself() {
 }
 
 #[test]
+fn a_named_folder_covers_entries_of_its_own_kind() {
+    for path in [".git/HEAD", ".git/logs/HEAD", ".git/refs/remotes/origin/HEAD", ".git/modules/a/HEAD"] {
+        let path = format!("fs:write:{path}");
+        assert!(is_open(&[&["fs:write:.git/**"]], &path), "{path}");
+        for clause in ["fs:write:**", "fs:write:**/HEAD", "fs:write:.g*/**"] {
+            assert!(!is_open(&[&[clause]], &path), "{clause} {path}");
+        }
+    }
+    assert!(is_open(&[&["fs:write:.git/**"]], "fs:write:.git/x/.gitconfig"));
+    for path in ["fs:write:HEAD", "fs:write:bare/HEAD"] {
+        assert!(!is_open(&[&["fs:write:**", "fs:write:.git/**"]], path), "{path}");
+        assert!(is_open(&[&["fs:write:**/HEAD"]], path), "{path}");
+    }
+    // A directory on the way to an entry is not a match of its own.
+    let own =
+        ["a/b/c/**", "b"].map(|pattern| SensitivePath::new(pattern, Sensitivity::RunsByItself, "theirs").unwrap());
+    let (paths, grant) = (SensitivePaths::default().with_paths(own), Grant::parse(["fs:write:a/**"]).unwrap());
+    let needing = |path: &str| {
+        let target = Target::new(Access::Write, "fs", path).unwrap();
+        paths.needing_approval(&grant, None, &target).map(|entry| entry.pattern().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((needing("a/b"), needing("a/b/c/b")), (vec!["b".to_owned()], Vec::new()));
+}
+
+#[test]
 fn a_slash_at_the_beginning_is_the_root() {
     let paths = SensitivePaths::default();
     let entry = SensitivePath::new("/conf/./a*.toml", Sensitivity::Settings, "theirs").unwrap();

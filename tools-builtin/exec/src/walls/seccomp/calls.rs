@@ -97,8 +97,6 @@ const REFUSED_ALONE: &[i64] = &[
     libc::SYS_utimes,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_futimesat,
-    // Unix sockets by path.
-    libc::SYS_connect,
     // Memory, semaphores and queues that other processes of the user share.
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -136,6 +134,16 @@ pub(super) fn refused() -> Rules {
 
 pub(super) fn refused_alone() -> Rules {
     always(REFUSED_ALONE)
+}
+
+/// Connections, which lead to Unix sockets by path and to networks.
+pub(super) fn refused_without_network() -> Rules {
+    always(&[libc::SYS_connect])
+}
+
+/// Servers: Landlock knows the binding to a port, but not the one that a socket gets when it listens.
+pub(super) fn refused_with_network() -> Rules {
+    always(&[libc::SYS_listen])
 }
 
 pub(super) fn unsupported_alone() -> Rules {

@@ -3,8 +3,8 @@
 use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
 use seccompiler::{BackendError, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule};
 
-use super::Rules;
 use super::calls::FCHMODAT2;
+use super::{Rules, Surroundings};
 
 /// The namespaces that `clone` and `unshare` can make.
 const NAMESPACES: [i32; 7] = [
@@ -70,32 +70,48 @@ fn set_user_id(rules: &mut Rules) -> Result<(), BackendError> {
     Ok(())
 }
 
-/// Leaves Unix sockets, and TCP in the empty network of bubblewrap. Without bubblewrap only connected pairs of Unix sockets, because
-/// others reach any socket of the machine by its path.
-pub(super) fn refused_sockets(alone: bool) -> Built {
-    let unix = libc::AF_UNIX.unsigned_abs().into();
+/// Leaves Unix sockets, and TCP in the empty network of bubblewrap. Without bubblewrap it leaves connected pairs of Unix sockets alone,
+/// because others reach any socket of the machine by its path, and TCP and UDP to programs with a network.
+pub(super) fn refused_sockets(surroundings: Surroundings) -> Built {
+    let number = |number: i32| u64::from(number.unsigned_abs());
+    let unix = number(libc::AF_UNIX);
+    let inet = [libc::AF_INET, libc::AF_INET6].map(number);
+    let tcp = (number(libc::SOCK_STREAM), number(libc::IPPROTO_TCP));
+    let udp = (number(libc::SOCK_DGRAM), number(libc::IPPROTO_UDP));
     let mut rules = Rules::new();
     add(&mut rules, libc::SYS_socketpair, &[(0, Ne, unix)])?;
-    if !alone {
-        let inet = [libc::AF_INET, libc::AF_INET6].map(|family| u64::from(family.unsigned_abs()));
-        add(&mut rules, libc::SYS_socket, &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])])?;
-        for family in inet {
-            for kind in (0..16).filter(|kind| *kind != u64::from(libc::SOCK_STREAM.unsigned_abs())) {
-                add(&mut rules, libc::SYS_socket, &[(0, Eq, family), (1, MaskedEq(0xf), kind)])?;
-            }
-            // Other protocols of this type, such as SCTP.
-            let tcp = libc::IPPROTO_TCP.unsigned_abs().into();
-            add(&mut rules, libc::SYS_socket, &[(0, Eq, family), (2, Ne, 0), (2, Ne, tcp)])?;
+    match surroundings {
+        Surroundings::Bubblewrap => {
+            add(&mut rules, libc::SYS_socket, &[(0, Ne, unix), (0, Ne, inet[0]), (0, Ne, inet[1])])?;
+            refuse_other_transports(&mut rules, inet, &[tcp])?;
+            return Ok(rules);
         }
-        return Ok(rules);
+        Surroundings::Machine => _ = rules.insert(libc::SYS_socket, Vec::new()),
+        Surroundings::MachineWithNetwork => {
+            add(&mut rules, libc::SYS_socket, &[(0, Ne, inet[0]), (0, Ne, inet[1])])?;
+            refuse_other_transports(&mut rules, inet, &[tcp, udp])?;
+        }
     }
-    rules.insert(libc::SYS_socket, Vec::new());
     // Other types of pairs send to any address.
-    let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(|kind| kind.unsigned_abs().into());
+    let connected = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET].map(number);
     for kind in (0..16).filter(|kind| !connected.contains(kind)) {
         add(&mut rules, libc::SYS_socketpair, &[(1, MaskedEq(0xf), kind)])?;
     }
     Ok(rules)
+}
+
+/// Refuses sockets of these families other than those of the given types with their protocols, such as raw sockets and SCTP.
+fn refuse_other_transports(rules: &mut Rules, families: [u64; 2], left: &[(u64, u64)]) -> Result<(), BackendError> {
+    for family in families {
+        for kind in (0..16).filter(|kind| !left.iter().any(|(left, _)| left == kind)) {
+            add(rules, libc::SYS_socket, &[(0, Eq, family), (1, MaskedEq(0xf), kind)])?;
+        }
+        for (kind, protocol) in left {
+            let other = [(0, Eq, family), (1, MaskedEq(0xf), *kind), (2, Ne, 0), (2, Ne, *protocol)];
+            add(rules, libc::SYS_socket, &other)?;
+        }
+    }
+    Ok(())
 }
 
 pub(super) fn refused_alone() -> Built {

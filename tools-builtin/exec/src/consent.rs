@@ -1,0 +1,101 @@
+//! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant.
+
+use tools::protocol::Words;
+use tools::question::AnswerKind;
+use tools::{Answer, AskError, Question, ToolContext, ToolError, ToolErrorKind};
+use tools_fs::Workspace;
+
+use crate::network;
+use crate::sandbox::Granted;
+
+/// The note of a run that could not write.
+const READ_ONLY: &str =
+    "without bubblewrap the workspace was read-only; install it so that programs can write, or ask the user to agree";
+
+/// The note of a run without the network that the grant names.
+const NO_NETWORK: &str = "the program had no network, because without bubblewrap it would reach every host; install it, or ask the \
+                          user to agree";
+
+/// The note of a run with the network of the machine.
+const WHOLE_NETWORK: &str =
+    "the program had the whole network, as the user agreed; the hosts that it reached are not known";
+
+/// The most characters of a command line that a question shows.
+const SHOWN: usize = 1000;
+
+/// The most hosts that a question names.
+const HOSTS: usize = 10;
+
+/// The decisions about one program where bubblewrap is missing: Landlock cannot take a path back out of a writable tree, and does not
+/// know hosts.
+pub(crate) struct Consent {
+    /// True if the program may write the granted files, also those that run programs.
+    pub(crate) may_write: bool,
+    /// True if the program may reach every host.
+    pub(crate) has_network: bool,
+    /// Notes for the model on the answers.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Consent {
+    /// Asks the person at the host, once for writing and once for the network, as far as the grant covers them. Without a person, the
+    /// answer is no.
+    ///
+    /// # Errors
+    /// Returns an error if the call was cancelled.
+    pub(crate) async fn ask(cx: &ToolContext, workspace: &Workspace, command: &Words) -> Result<Self, ToolError> {
+        let command = shown(command);
+        let mut consent = Self { may_write: false, has_network: false, notes: Vec::new() };
+        if Granted::from_context(cx).has_writable(workspace) {
+            let text = format!(
+                "May this program write the granted files of the workspace? Without bubblewrap, nothing keeps it from files that run or \
+                 configure programs, such as git hooks. Without a yes, it reads only.\n{command}"
+            );
+            consent.may_write = agrees(cx, text).await?;
+            consent.notes.extend((!consent.may_write).then(|| READ_ONLY.to_owned()));
+        }
+        match network::wanted(cx) {
+            Ok(hosts) if hosts.is_empty() => {}
+            Ok(hosts) => {
+                let text = format!(
+                    "May this program reach every host, also those of the local network? The grant names only {}, but without \
+                     bubblewrap nothing keeps it from others. Without a yes, it has no network.\n{command}",
+                    listed(&hosts)
+                );
+                consent.has_network = agrees(cx, text).await?;
+                let note = if consent.has_network { WHOLE_NETWORK } else { NO_NETWORK };
+                consent.notes.push(note.to_owned());
+            }
+            Err(reason) => consent.notes.push(format!("the program had no network, because {reason}")),
+        }
+        Ok(consent)
+    }
+}
+
+/// Returns true if the person says yes.
+async fn agrees(cx: &ToolContext, text: String) -> Result<bool, ToolError> {
+    let question = Question::new(text, AnswerKind::Confirmation)
+        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    match cx.ask(question).await {
+        Ok(answer) => Ok(answer == Answer::Confirmation(true)),
+        Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Returns the command line as one line. Its words are quoted, so that invisible characters are escaped.
+fn shown(command: &Words) -> String {
+    let line = command.to_string();
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}… and {} more characters", &line[..end], line[end..].chars().count()),
+        None => line,
+    }
+}
+
+fn listed(hosts: &[String]) -> String {
+    let mut names: Vec<String> = hosts.iter().take(HOSTS).cloned().collect();
+    if hosts.len() > HOSTS {
+        names.push(format!("{} more", hosts.len() - HOSTS));
+    }
+    names.join(", ")
+}
