@@ -52,8 +52,8 @@ pub struct SensitivePath {
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
 /// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
 /// layer of a grant must name the entry, so an intersection never names more than either side. If several entries match, each must be
-/// named, except that entries with one note are of one kind, of which the one nearest to the root suffices: `fs:write:.git/**` names
-/// `.git/HEAD`, and does not name `.git/.envrc`.
+/// named, except that a tree such as `.git/**` stands for the entries with its note inside of it: `fs:write:.git/**` names `.git/HEAD`,
+/// and does not name `.git/.envrc`.
 ///
 /// ```
 /// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
@@ -171,17 +171,17 @@ impl SensitivePaths {
     }
 
     /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first. Of entries with one note,
-    /// those after a match of the path itself are left out.
+    /// those after a tree that has the path are left out.
     fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
         let names = pattern::names(path);
         let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
         let mut matching: Vec<_> =
             entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?))).collect();
         matching.sort_by_key(|(entry, found)| (Reverse(entry.sensitivity), found.depth));
-        let mut whole = Vec::new();
+        let mut trees = Vec::new();
         matching.retain(|(entry, found)| {
-            let is_new = !whole.contains(&&entry.note);
-            whole.extend(found.is_whole.then_some(&entry.note));
+            let is_new = !trees.contains(&&entry.note);
+            trees.extend((found.is_whole && entry.pattern.ends_with("/**")).then_some(&entry.note));
             is_new
         });
         matching.into_iter().map(|(entry, _)| entry)
