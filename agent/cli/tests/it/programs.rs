@@ -53,7 +53,7 @@ fn a_command_whose_parts_are_not_known_has_no_clause_in_its_hints() {
         assert!(shown.contains("--grant exec:write:id") && !shown.contains("--grant 'exec"), "{shown}");
         assert!(shown.contains("not known before it runs"), "{shown}");
     }
-    let needed = r#"no flag allows exec:write:bash -c "$script", because"#;
+    let needed = r#"no flag allows exec:write:bash -c "$script: a command substitution"#;
     assert!(refused.stderr.contains(needed), "{refused:#?}");
     assert!(refused.stdout.contains("use plain commands"), "{refused:#?}");
 }
