@@ -123,8 +123,18 @@ async fn is_reported(mode: Mode, marker: &Marker, evader: Evader) {
     assert!(!marker.is_gone());
 }
 
-/// The positive control: without a supervisor each of them has a process that is left.
+/// The positive control: without a supervisor each of them has a process that is left. It has three attempts, because the numbers of
+/// processes are reused so fast that a test beside it can kill the one process of a chain.
 async fn alone(marker: &Marker, evader: Evader) {
+    for _ in 0..3 {
+        if survives(marker, evader).await {
+            return;
+        }
+    }
+    panic!("no process is left");
+}
+
+async fn survives(marker: &Marker, evader: Evader) -> bool {
     let mut command = Command::new("bash");
     command
         .args(["-c", &evader.whole_script()])
@@ -136,5 +146,5 @@ async fn alone(marker: &Marker, evader: Evader) {
     until("it has descendants", || marker.processes().iter().any(|pid| *pid != first)).await;
     drop(child);
     until("it has ended", || !marker.processes().contains(&first)).await;
-    assert!(!marker.is_gone());
+    !marker.is_gone()
 }
