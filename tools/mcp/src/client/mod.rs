@@ -1,0 +1,1 @@
+//! Imports the tools of MCP servers into a catalog.

@@ -1,0 +1,1 @@
+//! Real MCP peers in both generations of the protocol.
