@@ -1,1 +1,6 @@
-//! Real MCP peers in both generations of the protocol.
+//! The tests of this crate.
+
+mod client_call;
+mod client_connection;
+mod client_import;
+mod scripted;
