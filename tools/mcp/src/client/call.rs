@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult};
 use rmcp::service::ServiceError;
-use serde_json::Value;
 use tools::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult, Violation};
 
 use super::failure::failure;
 use super::link::Link;
+use super::rounds::{self, Answers};
 use super::result::tool_result;
 
 /// Runs a tool of a server.
@@ -28,13 +28,14 @@ impl RemoteTool {
             return Err(big_integer());
         }
         let peer = self.link.peer()?;
-        let mut params = CallToolRequestParams::new(self.name.to_string());
-        if let Value::Object(arguments) = arguments.into_value() {
-            params = params.with_arguments(arguments);
-        }
-        let request = ClientRequest::from(CallToolRequest::new(params));
-        let result = self.link.calls.request(&peer, &cx, request).await;
-        match result.map_err(|error| failure(self.link.name(), error))? {
+        let make = |answers: Answers| {
+            let mut params = CallToolRequestParams::new(self.name.to_string());
+            // The pipeline shares the arguments, so this is their one copy.
+            params.arguments = arguments.value().as_object().cloned();
+            (params.input_responses, params.request_state) = (answers.responses, answers.state);
+            ClientRequest::from(CallToolRequest::new(params))
+        };
+        match rounds::request(&self.link, &peer, &cx, make).await? {
             ServerResult::CallToolResult(result) => Ok(tool_result(result)),
             // A result without content is none of a call's for rmcp.
             ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Ok(tool_result(CallToolResult::default())),

@@ -35,7 +35,7 @@ const STABLE: Duration = Duration::from_secs(60);
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The shortest time between two lists of a server whose lists expire.
-const MIN_FRESH: Duration = Duration::from_secs(5);
+const MIN_FRESH: Duration = Duration::from_secs(10);
 
 /// The time after which a failed list is repeated.
 const LIST_AGAIN: Duration = Duration::from_secs(30);
@@ -54,6 +54,7 @@ pub(super) struct Connection {
     pub(super) link: Arc<Link>,
     pub(super) server: Server,
     pub(super) limit: Duration,
+    pub(super) has_sampling: bool,
     pub(super) registration: Registration,
     pub(super) outcome: watch::Sender<Outcome>,
     pub(super) stop: CancellationToken,
@@ -62,7 +63,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Runs until the server is removed.
     pub(super) async fn run(mut self) {
-        let client = Client::new(self.link.clone());
+        let client = Client::new(self.link.clone(), self.has_sampling);
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         while !self.stop.is_cancelled() {
             let connecting = connect(self.link.name(), &self.server, &client, self.limit, &mut is_legacy);

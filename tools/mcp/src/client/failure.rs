@@ -1,5 +1,7 @@
 //! The errors of requests to a server as errors of calls.
 
+use std::time::Duration;
+
 use rmcp::model::ErrorCode;
 use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
@@ -9,6 +11,9 @@ use super::link::shown;
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
+
+/// The time until a call on a new connection can succeed.
+const RECONNECTION: Duration = Duration::from_secs(2);
 
 /// Converts the error of a request that runs for a call.
 pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind {
@@ -36,7 +41,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                 "the connection to the MCP server {server} ended during the call, which may have run; \
                  find out whether it did before you repeat it"
             ),
-            retry_after: None,
+            retry_after: Some(RECONNECTION),
         },
         error if error.is_authorization_required() => ToolErrorKind::Unavailable {
             reason: format!("the MCP server {server} requires a login; ask the user to authorize it"),
@@ -46,7 +51,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                 "the call could not be sent to the MCP server {server}, which may have received a part of it: {}",
                 shown(&error.to_string())
             ),
-            retry_after: None,
+            retry_after: Some(RECONNECTION),
         },
         ServiceError::UnexpectedResponse => {
             failed(format!("the MCP server {server} answered the call with a result of another kind"))

@@ -19,6 +19,7 @@ pub struct Import {
     pub(super) server: Server,
     pub(super) timeout: Duration,
     pub(super) review: Option<Arc<Review>>,
+    pub(super) has_sampling: bool,
 }
 
 impl Import {
@@ -27,13 +28,20 @@ impl Import {
 
     /// Creates the import of a server under a name.
     pub fn new(name: ServerName, server: impl Into<Server>) -> Self {
-        Self { name, server: server.into(), timeout: Self::DEFAULT_CONNECT_TIMEOUT, review: None }
+        Self { name, server: server.into(), timeout: Self::DEFAULT_CONNECT_TIMEOUT, review: None, has_sampling: false }
     }
 
     /// Sets the time limit of each attempt to connect.
     #[must_use]
     pub fn with_connect_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Sets whether the server is told that it may ask for messages of the host's model. It gets them only in calls whose context has a
+    /// [`Sampling`](super::Sampling). False by default.
+    #[must_use]
+    pub fn with_sampling(self, has_sampling: bool) -> Self {
+        Self { has_sampling, ..self }
     }
 
     /// Sets a function that sees each definition before it is registered. Without one, each call of an imported tool counts as an

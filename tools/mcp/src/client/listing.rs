@@ -99,6 +99,8 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
         let result = peer.send_request_with_option(request, options).await?.await_response().await?;
         let (items, next, ttl) = page::<T>(result)?;
+        // Zero is no time to wait for: such a server reports its changes, or makes none.
+        let ttl = ttl.filter(|ttl| *ttl > 0);
         let fresh_until = ttl.and_then(|ttl| Instant::now().checked_add(Duration::from_millis(ttl)));
         listing.fresh_until = match number {
             1 => fresh_until,

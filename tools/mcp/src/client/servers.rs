@@ -99,7 +99,7 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let Import { name, server, timeout: limit, review } = import;
+        let Import { name, server, timeout: limit, review, has_sampling } = import;
         let mut servers = self.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
@@ -109,7 +109,7 @@ impl Servers {
         let stop = CancellationToken::new();
         let registration = Registration::new(self.0.destination.clone(), review);
         let connection =
-            Connection { link: link.clone(), server, limit, registration, outcome, stop: stop.clone() };
+            Connection { link: link.clone(), server, limit, has_sampling, registration, outcome, stop: stop.clone() };
         tokio::spawn(connection.run());
         let imported = Imported { link, outcome: latest };
         let running = Running { imported: imported.clone(), _stop: stop.drop_guard() };

@@ -13,21 +13,9 @@ use rmcp::{RoleServer, model};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tools::{CancellationToken, Content, Grant, Progress, ProgressSink, SharedCatalog, ToolContext, ToolErrorKind};
-use tools_mcp::client::{Imported, Servers};
+use tools_mcp::client::Servers;
 
-use crate::scripted::{BOTH, MODERN, Scripted, defined, tool};
-
-async fn imported(scripted: &Scripted) -> (SharedCatalog, Servers, Imported) {
-    let catalog = SharedCatalog::new();
-    let servers = Servers::new(catalog.clone());
-    let imported = servers.import(scripted.import("s")).unwrap();
-    imported.ready().await.unwrap();
-    (catalog, servers, imported)
-}
-
-fn cx() -> ToolContext {
-    ToolContext::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
-}
+use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, imported, tool};
 
 #[tokio::test]
 async fn content_of_every_kind_and_the_structured_value_arrive() {
@@ -47,7 +35,7 @@ async fn content_of_every_kind_and_the_structured_value_arrive() {
     };
     for revision in BOTH {
         let scripted = Scripted::new(revision, vec![tool("t")]).with_call(move |_, _| async move { Ok(result().into()) });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
         assert_eq!(
             serde_json::to_value(&result).unwrap(),
@@ -72,7 +60,7 @@ async fn a_failure_of_the_tool_is_a_result_that_the_model_reads() {
         let scripted = Scripted::new(revision, vec![tool("t")]).with_call(|_, _| async {
             Ok(CallToolResult::error(vec![ContentBlock::text("city is required")]).into())
         });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
         assert!(result.is_error && result.content == [Content::text("city is required")]);
     }
@@ -88,7 +76,7 @@ async fn a_result_without_content_has_a_text() {
             (result.structured_content, result.is_error) = (structured.clone(), Some(is_error));
             async { Ok(result.into()) }
         });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
         assert_eq!((result.to_text().as_str(), result.is_error), (expected, is_error));
     }
@@ -103,7 +91,7 @@ async fn an_error_of_the_protocol_is_a_typed_error() {
     ] {
         let scripted = Scripted::new(MODERN, vec![tool("t")])
             .with_call(move |_, _| async move { Err(ErrorData::new(code, "no\u{202e} way", None)) });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();
         assert!(error.to_string().contains("no<U+202E> way"), "{error}");
         assert!(is_expected(error.into_kind()));
@@ -122,7 +110,7 @@ async fn a_result_that_does_not_fit_the_output_schema_is_an_error() {
             result.structured_content = structured.clone();
             async { Ok(result.into()) }
         });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();
         assert!(matches!(error.kind(), ToolErrorKind::InvalidOutput { .. }), "{error}");
     }
@@ -130,7 +118,7 @@ async fn a_result_that_does_not_fit_the_output_schema_is_an_error() {
 
 #[tokio::test]
 async fn an_integer_that_would_be_rounded_is_refused() {
-    let (catalog, _servers, _) = imported(&Scripted::new(MODERN, vec![tool("t")])).await;
+    let (catalog, _servers, _) = imported(Scripted::new(MODERN, vec![tool("t")]).import("s")).await;
     let error = catalog.execute(&cx(), "mcp:s/t", r#"{"n": 123456789012345678901}"#.to_owned()).await.unwrap_err();
     assert!(matches!(error.kind(), ToolErrorKind::InvalidArguments { .. }), "{error}");
 }
@@ -155,7 +143,7 @@ fn endless(revision: model::ProtocolVersion) -> (Scripted, mpsc::UnboundedReceiv
 async fn a_cancelled_call_is_cancelled_at_the_server() {
     for revision in BOTH {
         let (scripted, mut seen) = endless(revision);
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let token = CancellationToken::new();
         let call = tokio::spawn(catalog.execute(&cx().with_cancellation(token.clone()), "mcp:s/t", json!({})));
         assert_eq!(seen.recv().await, Some("began"));
@@ -169,7 +157,7 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
 async fn a_deadline_cancels_at_the_server_and_a_late_answer_is_dropped() {
     for revision in BOTH {
         let (scripted, mut seen) = endless(revision);
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         for _ in 0..2 {
             let cx = cx().with_timeout(Duration::from_millis(50));
             let error = catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap_err();
@@ -201,7 +189,7 @@ async fn progress_reaches_the_call_it_belongs_to() {
             tokio::time::sleep(Duration::from_millis(100)).await;
             Ok(CallToolResult::success(Vec::new()).into())
         });
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let reports = Arc::new(Reports::default());
         catalog.execute(&cx().with_progress(reports.clone()), "mcp:s/t", json!({})).await.unwrap();
         let reports = reports.0.lock().unwrap();
@@ -217,7 +205,7 @@ async fn progress_reaches_the_call_it_belongs_to() {
 async fn a_server_that_dies_in_a_call_may_have_run_it_and_it_is_not_repeated() {
     for revision in BOTH {
         let (scripted, mut seen) = endless(revision);
-        let (catalog, _servers, _) = imported(&scripted).await;
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let call = tokio::spawn(catalog.execute(&cx(), "mcp:s/t", json!({})));
         assert_eq!(seen.recv().await, Some("began"));
         scripted.kill();

@@ -34,7 +34,7 @@ async fn a_changed_list_changes_exactly_what_differs() {
 
 #[tokio::test(start_paused = true)]
 async fn an_expired_list_is_read_again_and_another_is_not() {
-    for (ttl_ms, expected) in [(Some(60_000), 11), (Some(1), 121), (None, 1)] {
+    for (ttl_ms, expected) in [(Some(60_000), 11), (Some(1), 61), (Some(0), 1), (None, 1)] {
         let servers = Servers::new(SharedCatalog::new());
         let mut scripted = Scripted::new(MODERN, vec![tool("a")]);
         scripted.ttl_ms = ttl_ms;

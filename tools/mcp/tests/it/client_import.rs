@@ -76,15 +76,18 @@ async fn two_tools_with_one_name_are_both_reachable() {
 #[tokio::test]
 async fn a_definition_that_cannot_be_registered_affects_no_other() {
     let (catalog, servers) = servers();
-    let bomb = (0..40).fold(json!({}), |inner, _| json!({"anyOf": [inner.clone(), inner]}));
+    let level = |level: u32| {
+        let below = json!({"$ref": format!("#/$defs/{}", level + 1)});
+        (level.to_string(), json!({"anyOf": [{"properties": {"a": below}}, {"properties": {"b": below}}]}))
+    };
+    let bomb: serde_json::Map<_, _> = (0..60).map(level).chain([("60".to_owned(), json!({}))]).collect();
     let tools = vec![
         tool("first"),
-        defined(json!({"name": "bomb", "inputSchema": {"type": "object", "properties": {"x": {"pattern": "(a+)+$".repeat(3000)}}}})),
+        defined(json!({"name": "bomb", "inputSchema": {"$ref": "#/$defs/0", "$defs": bomb}})),
         defined(json!({"name": "invalid", "inputSchema": {"type": "object", "properties": {"x": {"type": "text"}}}})),
         defined(json!({"name": "remote", "inputSchema": {"$ref": "https://example.org/schema.json"}})),
         tool("last"),
     ];
-    drop(bomb);
     let report = servers.import(Scripted::new(MODERN, tools).import("s")).unwrap().ready().await.unwrap();
     assert_eq!(report.tools, ["mcp:s/first", "mcp:s/last"]);
     let refused: Vec<_> = report.refused.iter().map(|refused| refused.tool.as_str()).collect();

@@ -2,5 +2,6 @@
 
 mod client_call;
 mod client_connection;
+mod client_elicitation;
 mod client_import;
 mod scripted;

@@ -14,7 +14,8 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tools_mcp::client::{Import, Server};
+use tools::{Grant, SharedCatalog, ToolContext};
+use tools_mcp::client::{Import, Imported, Server, Servers};
 
 pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 pub(crate) const LEGACY: ProtocolVersion = ProtocolVersion::V_2025_11_25;
@@ -31,8 +32,7 @@ pub(crate) struct Scripted {
     pub(crate) page: usize,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) lists: Arc<AtomicUsize>,
-    pub(crate) connections: Arc<AtomicUsize>,
-    /// Ends the present connection.
+    /// Cuts the present connection.
     pub(crate) kill: Arc<Mutex<Option<tokio::task::AbortHandle>>>,
     pub(crate) call: Arc<Call>,
 }
@@ -45,7 +45,6 @@ impl Scripted {
             page: usize::MAX,
             ttl_ms: None,
             lists: Arc::default(),
-            connections: Arc::default(),
             kill: Arc::default(),
             call: Arc::new(|params, _| {
                 let text = json!({"tool": params.name, "arguments": params.arguments}).to_string();
@@ -68,15 +67,16 @@ impl Scripted {
         let open = move || {
             let scripted = scripted.clone();
             async move {
-                let (ours, theirs) = tokio::io::duplex(64 * 1024);
-                scripted.connections.fetch_add(1, Ordering::SeqCst);
+                let (ours, mut near) = tokio::io::duplex(64 * 1024);
+                let (mut far, theirs) = tokio::io::duplex(64 * 1024);
                 let kill = scripted.kill.clone();
-                let task = tokio::spawn(async move {
+                tokio::spawn(async move {
                     if let Ok(running) = scripted.serve(theirs).await {
                         let _ = running.waiting().await;
                     }
                 });
-                *kill.lock().unwrap() = Some(task.abort_handle());
+                let wire = tokio::spawn(async move { tokio::io::copy_bidirectional(&mut near, &mut far).await });
+                *kill.lock().unwrap() = Some(wire.abort_handle());
                 Ok(tokio::io::split(ours))
             }
         };
@@ -153,4 +153,18 @@ impl ServerHandler for Scripted {
     ) -> Result<CallToolResponse, ErrorData> {
         (self.call)(params, context).await
     }
+}
+
+/// Imports a server alone.
+pub(crate) async fn imported(import: Import) -> (SharedCatalog, Servers, Imported) {
+    let catalog = SharedCatalog::new();
+    let servers = Servers::new(catalog.clone());
+    let imported = servers.import(import).unwrap();
+    imported.ready().await.unwrap();
+    (catalog, servers, imported)
+}
+
+/// Returns a context that may call every imported tool.
+pub(crate) fn cx() -> ToolContext {
+    ToolContext::new().with_grant(Grant::parse(["world:write:**"]).unwrap())
 }
