@@ -46,7 +46,10 @@ pub(super) struct Malformed {
 /// A kind of list.
 pub(super) trait Listed: Serialize + DeserializeOwned {
     /// The name of the list in a result.
-    const KEY: &str;
+    const KEY: &'static str;
+
+    /// Returns true if the server has such a list.
+    fn is_offered(peer: &Peer<RoleClient>) -> bool;
 
     fn request(params: PaginatedRequestParams) -> model::ClientRequest;
 
@@ -57,9 +60,13 @@ pub(super) trait Listed: Serialize + DeserializeOwned {
 pub(super) type Page<T> = (Vec<T>, Option<String>, Option<u64>);
 
 macro_rules! listed {
-    ($item:ident, $key:literal, $request:ident, $result:ident, $field:ident) => {
+    ($item:ident, $capability:ident, $key:literal, $request:ident, $result:ident, $field:ident) => {
         impl Listed for model::$item {
-            const KEY: &str = $key;
+            const KEY: &'static str = $key;
+
+            fn is_offered(peer: &Peer<RoleClient>) -> bool {
+                peer.peer_info().is_some_and(|info| info.capabilities.$capability.is_some())
+            }
 
             fn request(params: PaginatedRequestParams) -> model::ClientRequest {
                 model::$request::with_param(params).into()
@@ -75,16 +82,17 @@ macro_rules! listed {
     };
 }
 
-listed!(Tool, "tools", ListToolsRequest, ListToolsResult, tools);
-listed!(Resource, "resources", ListResourcesRequest, ListResourcesResult, resources);
+listed!(Tool, tools, "tools", ListToolsRequest, ListToolsResult, tools);
+listed!(Resource, resources, "resources", ListResourcesRequest, ListResourcesResult, resources);
 listed!(
     ResourceTemplate,
+    resources,
     "resourceTemplates",
     ListResourceTemplatesRequest,
     ListResourceTemplatesResult,
     resource_templates
 );
-listed!(Prompt, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
+listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
 
 /// Reads all pages of a list within the limits.
 ///
