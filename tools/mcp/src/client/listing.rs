@@ -53,8 +53,8 @@ pub(super) trait Listed: Serialize + DeserializeOwned {
 
     fn request(params: PaginatedRequestParams) -> model::ClientRequest;
 
-    /// Returns the items, the next cursor and the freshness of a page. Returns the result itself if it is another one.
-    fn page(result: ServerResult) -> Result<Page<Self>, ServerResult>;
+    /// Returns the items, the next cursor and the freshness of a page. Returns the JSON of a result that rmcp does not recognise.
+    fn page(result: ServerResult) -> Result<Page<Self>, Value>;
 }
 
 pub(super) type Page<T> = (Vec<T>, Option<String>, Option<u64>);
@@ -72,10 +72,11 @@ macro_rules! listed {
                 model::$request::with_param(params).into()
             }
 
-            fn page(result: ServerResult) -> Result<Page<Self>, ServerResult> {
+            fn page(result: ServerResult) -> Result<Page<Self>, Value> {
                 match result {
                     ServerResult::$result(page) => Ok((page.$field, page.next_cursor, page.ttl_ms)),
-                    other => Err(other),
+                    ServerResult::CustomResult(model::CustomResult(value)) => Err(value),
+                    _ => Err(Value::Null),
                 }
             }
         }
@@ -85,11 +86,7 @@ macro_rules! listed {
 listed!(Tool, tools, "tools", ListToolsRequest, ListToolsResult, tools);
 listed!(Resource, resources, "resources", ListResourcesRequest, ListResourcesResult, resources);
 listed!(
-    ResourceTemplate,
-    resources,
-    "resourceTemplates",
-    ListResourceTemplatesRequest,
-    ListResourceTemplatesResult,
+    ResourceTemplate, resources, "resourceTemplates", ListResourceTemplatesRequest, ListResourceTemplatesResult,
     resource_templates
 );
 listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
@@ -146,7 +143,7 @@ type MixedPage<T> = (Vec<Result<T, Malformed>>, Option<String>, Option<u64>);
 fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
     match T::page(result) {
         Ok((items, next, ttl)) => Ok((items.into_iter().map(Ok).collect(), next, ttl)),
-        Err(ServerResult::CustomResult(model::CustomResult(Value::Object(mut fields)))) => {
+        Err(Value::Object(mut fields)) => {
             let Some(Value::Array(items)) = fields.remove(T::KEY) else { return Err(ServiceError::UnexpectedResponse) };
             let next = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);

@@ -171,7 +171,9 @@ async fn answers_that_nobody_waits_for_are_dropped() {
 
 #[tokio::test]
 async fn a_result_of_another_kind_is_an_error() {
-    for wrong in [json!({"prompts": []}), json!({"content": "text"}), json!([1]), json!({"content": [{"type": "video"}]})] {
+    for wrong in
+        [json!({"prompts": []}), json!({"content": "text"}), json!([1]), json!({"content": [{"type": "video"}]})]
+    {
         let import = legacy(a_tool(), move |message| vec![result(message, wrong.clone())]);
         let (catalog, _servers, _) = imported(import).await;
         let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();

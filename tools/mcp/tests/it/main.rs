@@ -1,4 +1,5 @@
 //! The tests of this crate.
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
 
 mod client_call;
 mod client_connection;
