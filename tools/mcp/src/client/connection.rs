@@ -72,10 +72,10 @@ impl Connection {
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
             let started = Instant::now();
             let reason = match connected {
-                Ok((running, alive)) => {
+                Ok((running, guard)) => {
                     self.serve(running).await;
-                    drop(alive);
-                    "the connection ended".to_owned()
+                    let reason = guard.close().await;
+                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| shown(&reason))
                 }
                 Err(error) => {
                     tracing::warn!(server = self.link.name().as_str(), "{error}");

@@ -10,6 +10,8 @@ mod elicitation;
 mod error;
 mod failure;
 mod form;
+#[cfg(feature = "http")]
+mod http;
 mod import;
 mod imported;
 mod link;
@@ -26,8 +28,12 @@ mod server_name;
 mod servers;
 mod service;
 mod status;
+#[cfg(feature = "stdio")]
+mod stdio;
 
 pub use error::ImportError;
+#[cfg(feature = "http")]
+pub use http::HttpServer;
 pub use import::{Import, Review};
 pub use imported::Imported;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};
@@ -38,3 +44,5 @@ pub use server::Server;
 pub use server_name::{InvalidServerName, ServerName};
 pub use servers::Servers;
 pub use status::Status;
+#[cfg(feature = "stdio")]
+pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, StdioError, StdioServer};
