@@ -27,7 +27,7 @@ async fn accepting() -> TestServer {
 }
 
 fn resolving(names: &[&str], server: &TestServer) -> HttpOptions {
-    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| resolver.with_name(*name, server.address()));
+    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| resolver.with_name(name, server.address()));
     HttpOptions::new().with_resolver(Arc::new(resolver))
 }
 
