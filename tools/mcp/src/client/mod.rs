@@ -8,5 +8,7 @@ mod stdio;
 
 #[cfg(feature = "http")]
 pub use http::HttpServer;
+#[cfg(feature = "oauth")]
+pub use http::LoginError;
 #[cfg(feature = "stdio")]
 pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, StdioError, StdioServer};
