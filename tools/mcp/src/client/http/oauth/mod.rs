@@ -71,8 +71,7 @@ impl HttpServer {
         let request = AuthorizationRequest::new(redirect.url()).with_client_name(CLIENT_NAME);
         let session = AuthorizationSession::new(manager, request.with_initial_scope_selection()).await;
         let session = session.map_err(|(_, error)| error)?;
-        let url = Url::parse(session.get_authorization_url()).map_err(|error| AuthError::from(error).into());
-        let url = url.map_err(|error: LoginError| error)?;
+        let url = browsable(session.get_authorization_url())?;
         let state = url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned());
         open(url.as_str());
         let answered = redirect.answer(&state.unwrap_or_default()).await?;
@@ -130,4 +129,12 @@ impl HttpServer {
         let direct = following.new_sibling(options.with_limits(limits))?;
         Ok(Exchange { following, direct })
     }
+}
+
+/// Returns a URL that a browser may be opened with. The server chose it, and a program's opener does more than browse.
+fn browsable(url: &str) -> Result<Url, LoginError> {
+    let found = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()));
+    found.ok_or_else(|| LoginError::Refused {
+        reason: format!("{} is not the URL of a page; ask the operator of the server", visible_line(url, SHOWN)),
+    })
 }

@@ -27,6 +27,11 @@ struct Site {
 }
 
 async fn site() -> Site {
+    site_with("{origin}/authorize").await
+}
+
+/// Starts a site whose page for the person is at this URL.
+async fn site_with(page: &'static str) -> Site {
     let origin: Arc<OnceLock<String>> = Arc::default();
     let token: Arc<Mutex<(String, usize)>> = Arc::default();
     let challenge: Arc<Mutex<String>> = Arc::default();
@@ -40,7 +45,7 @@ async fn site() -> Site {
             }
             "/.well-known/oauth-authorization-server" => json(json!({
                 "issuer": origin,
-                "authorization_endpoint": format!("{origin}/authorize"),
+                "authorization_endpoint": page.replace("{origin}", origin),
                 "token_endpoint": format!("{origin}/token"),
                 "registration_endpoint": format!("{origin}/register"),
                 "response_types_supported": ["code"],
@@ -52,6 +57,9 @@ async fn site() -> Site {
             }
             "/token" => {
                 let form: HashMap<_, _> = form(&request.body);
+                if form.get("code").is_some_and(|code| code == "redirected") {
+                    return TestServer::head("307 Temporary Redirect", &[("location", "/elsewhere")]);
+                }
                 let is_right = match &*form["grant_type"] {
                     "authorization_code" => {
                         let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
@@ -159,11 +167,24 @@ async fn a_refusal_or_a_wrong_code_is_an_error_and_stores_nothing() {
     let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap();
     assert!(matches!(site.log_in(&mcp, &[]).await, Err(LoginError::NoFolder)));
     let mcp = mcp.with_tokens(folder.path());
-    for answer in [&["error=access_denied&state={state}"], &["code=wrong&state={state}"]] {
+    const REDIRECTED: &[&str] = &["code=redirected&state={state}"];
+    for answer in [&["error=access_denied&state={state}"], &["code=wrong&state={state}"], REDIRECTED] {
         let refused = site.log_in(&mcp, answer).await;
         assert!(matches!(refused, Err(LoginError::Refused { .. })), "{refused:?}");
     }
+    assert!(site.server.received().iter().all(|request| request.path() != "/elsewhere"));
     let stored = std::fs::read_dir(folder.path()).unwrap().flatten();
     let tokens = stored.filter(|entry| std::fs::read_to_string(entry.path()).unwrap().contains("access-token"));
     assert_eq!(tokens.count(), 0);
+}
+
+#[tokio::test]
+async fn a_browser_is_opened_with_pages_of_the_web_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for page in ["file:///etc/passwd", "javascript:alert(1)", "x-app://open"] {
+        let site = site_with(page).await;
+        let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(folder.path());
+        let refused = mcp.log_in(|url| panic!("opened {url}")).await;
+        assert!(matches!(refused, Err(LoginError::Refused { .. })), "{refused:?}");
+    }
 }
