@@ -89,7 +89,7 @@ impl Server {
             }
             #[cfg(feature = "http")]
             Kind::Http(server) => {
-                let transport = server.transport().map_err(|error| Failure::Open(error.to_string()))?;
+                let transport = server.transport().await.map_err(|error| Failure::Open(error.to_string()))?;
                 handshake(client, transport, mode, Guard::Nothing).await
             }
         }
