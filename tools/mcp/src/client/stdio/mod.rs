@@ -81,7 +81,7 @@ impl StdioServer {
     /// use tools_mcp::client::StdioServer;
     ///
     /// // The context has a grant, and the services `Sandbox` and `Workspace`. The crate exec has the feature `tools`.
-    /// # #[cfg(any())]
+    /// # #[expect(dead_code)]
     /// fn confined(cx: ToolContext) -> StdioServer {
     ///     StdioServer::from_launcher("files", move || {
     ///         let cx = cx.clone();
