@@ -1,9 +1,9 @@
 //! [`Tool`]: the definition of a tool.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::{Digest, Effects, Example, InvalidName, Limits, ToolName, canonical_json};
+use crate::{Digest, Effects, Example, Icon, InvalidName, Limits, ToolName, canonical_json};
 
 /// The definition of a tool: its name, description, parameters and effects. The only definition type of the workspace.
 ///
@@ -38,6 +38,13 @@ pub struct Tool {
     /// A display name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Pictures for user interfaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// The hints of another party about the behaviour of its tool, as MCP's `ToolAnnotations`. They are shown and passed on, and decide
+    /// nothing: permissions follow from `effects`. Absent for other tools, whose hints [follow from their effects](Effects::annotations).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Map<String, Value>>,
     /// The JSON Schema of the structured result.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "crate::present::present")]
     pub output: Option<Value>,
@@ -70,6 +77,8 @@ impl Tool {
             description: description.into(),
             parameters,
             title: None,
+            icons: Vec::new(),
+            annotations: None,
             output: None,
             effects: Effects::Undeclared,
             examples: Vec::new(),
@@ -90,6 +99,20 @@ impl Tool {
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
+        self
+    }
+
+    /// Sets the pictures.
+    #[must_use]
+    pub fn with_icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.icons = icons.into_iter().collect();
+        self
+    }
+
+    /// Sets the hints of the party that defines the tool.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Map<String, Value>) -> Self {
+        self.annotations = Some(annotations);
         self
     }
 

@@ -52,6 +52,7 @@ mod timer;
 mod tool_error;
 mod trees;
 mod visible_line;
+mod visible_text;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -118,3 +119,4 @@ pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
 pub use trees::{TreePath, Trees};
 pub use visible_line::visible_line;
+pub use visible_text::visible_text;

@@ -6,6 +6,7 @@ use protocol::{Digest, is_invisible};
 
 use crate::text_ends;
 use crate::visible_line::push_escaped;
+use crate::visible_text;
 
 /// The maximum length of the source in bytes, after which it is cut.
 const MAX_SOURCE_BYTES: usize = 512;
@@ -52,7 +53,7 @@ impl<'a> OutsideText<'a> {
 
 impl fmt::Display for OutsideText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (source, text) = (source_line(self.source), without_boundaries(&visible(self.text)));
+        let (source, text) = (source_line(self.source), without_boundaries(&visible_text(self.text)));
         let mut digest = Digest::hash_bytes(format!("{source}\n{text}").as_bytes()).to_string();
         digest.truncate(DIGITS);
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -71,27 +72,6 @@ fn source_line(source: &str) -> String {
         line.push('…');
     }
     line
-}
-
-/// Returns the text with visible characters, line breaks and tabs only.
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(c) = characters.next() {
-        match c {
-            '\r' => {
-                characters.next_if_eq(&'\n');
-                out.push('\n');
-            }
-            '\n' | '\t' => out.push(c),
-            _ if is_invisible(c) && c.is_whitespace() && !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}') => {
-                out.push(' ');
-            }
-            _ if is_invisible(c) => push_escaped(&mut out, c),
-            _ => out.push(c),
-        }
-    }
-    out
 }
 
 /// Escapes the beginning of each boundary, wherever it is in a line.
@@ -173,16 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn an_invisible_character_is_visible_and_a_space_is_a_space() {
-        assert_eq!(visible("a\u{202e}b\u{e0041}\u{2028}\u{85}\x1b[m"), "a<U+202E>b<U+E0041><U+2028><U+0085><U+001B>[m");
-        assert_eq!(visible("a\u{a0}b\u{3000}c\u{2009}d e"), "a b c d e");
-        assert_eq!(visible("a\r\nb\rc\r\r\nd\n\te"), "a\nb\nc\n\nd\n\te");
-    }
-
-    #[test]
-    fn every_invisible_character_is_replaced() {
+    fn every_invisible_character_of_a_source_is_replaced() {
         for c in ('\0'..=char::MAX).filter(|c| is_invisible(*c)) {
-            assert!(!visible(&format!("a{c}b")).contains(|c| is_invisible(c) && !matches!(c, '\n' | '\t')), "{c:?}");
             assert!(!source_line(&format!("a{c}b")).contains(is_invisible), "{c:?}");
         }
     }

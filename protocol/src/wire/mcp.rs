@@ -30,10 +30,17 @@ pub(super) fn definition(parts: Parts<'_>) -> Fields {
     if let Some(title) = &tool.title {
         fields.insert(1, ("title", title.as_str().into()));
     }
+    if !tool.icons.is_empty() {
+        fields.push(("icons", json!(tool.icons).into()));
+    }
     if let Some(output) = tool.output.as_ref().filter(|schema| schema["type"] == "object") {
         fields.push(("outputSchema", output.clone().into()));
     }
-    fields.push(("annotations", json!(tool.effects.annotations()).into()));
+    let annotations = match &tool.annotations {
+        Some(hints) => json!(hints),
+        None => json!(tool.effects.annotations()),
+    };
+    fields.push(("annotations", annotations.into()));
     fields
 }
 

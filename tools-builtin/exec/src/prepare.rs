@@ -40,8 +40,8 @@ pub(crate) struct Request {
     pub(crate) cwd: String,
 }
 
-/// A program that is ready to start.
-pub(crate) struct Prepared {
+/// A program that is ready to start behind the walls of a context: its grant, [`Sandbox`] and [`Workspace`].
+pub struct Prepared {
     pub(crate) launch: Launch,
     root: PathBuf,
     granted: Granted,
@@ -59,6 +59,29 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Makes the walls of a program that is no call of a tool, such as a server. `env` are variables in addition to those that every
+    /// program gets, each as `NAME=VALUE`, and `cwd` is relative to the workspace root. Keep the value while the program runs: a drop
+    /// ends its network and removes its temporary files.
+    ///
+    /// # Errors
+    /// Returns an error if a service is missing, if this machine cannot confine programs, if there is no such program, or if the grant
+    /// leaves out its working directory.
+    pub async fn new(
+        cx: &ToolContext,
+        program: &str,
+        args: &[String],
+        env: &[String],
+        cwd: &str,
+    ) -> Result<Self, ToolError> {
+        let (program, cwd) = (program.to_owned(), cwd.to_owned());
+        Self::for_call(cx, Request { program, args: args.to_vec(), env: env.to_vec(), cwd }, Streams::Pipes).await
+    }
+
+    /// Returns the command that starts the program.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
     /// Makes the walls of a program, and serves its network. Asks the person at the host about the parts of the grant that the walls
     /// cannot enforce.
     ///
@@ -82,11 +105,11 @@ impl Prepared {
             _ => None,
         };
         let cx = cx.clone();
-        blocking(move || Self::new(&cx, &sandbox, &workspace, confinement, request, consent, streams)).await
+        blocking(move || Self::confined(&cx, &sandbox, &workspace, confinement, request, consent, streams)).await
     }
 
     /// Makes the walls of a program. `consent` is `None` if nothing was asked. Blocks. Must be called in a Tokio runtime.
-    fn new(
+    fn confined(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,

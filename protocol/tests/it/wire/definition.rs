@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use protocol::wire::{Format, FormatCell, Strictness, UnknownFormat};
-use protocol::{Example, Tool};
+use protocol::{Example, Icon, Tool};
 use serde_json::{Value, json};
 
 use super::sampler::Choices;
@@ -102,6 +102,20 @@ fn an_mcp_definition_has_the_output_schema_of_an_object() {
     assert_eq!(output(object.clone()), Some(object));
     assert_eq!(output(json!({"type": "array"})), None);
     assert_eq!(output(json!(true)), None);
+}
+
+#[test]
+fn an_mcp_definition_has_the_icons_and_hints_of_another_party_unchanged() {
+    let foreign = json!({
+        "name": "t", "description": "T.", "inputSchema": {"type": "object"},
+        "icons": [{"src": "https://example.org/t.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark"}],
+        "annotations": {"title": "T", "readOnlyHint": true},
+    });
+    let icons: Vec<Icon> = serde_json::from_value(foreign["icons"].clone()).unwrap();
+    let tool = Tool::new("t", "T.", foreign["inputSchema"].clone()).unwrap().with_icons(icons);
+    let tool = tool.with_annotations(foreign["annotations"].as_object().unwrap().clone());
+    assert_eq!(Format::Mcp.tool(&tool, Strictness::Relaxed).unwrap().value(), foreign);
+    assert!(!tool.effects.is_read_only());
 }
 
 #[test]

@@ -1,0 +1,59 @@
+//! [`RemoteTool`]: runs a tool of a server.
+
+use std::sync::Arc;
+
+use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult};
+use rmcp::service::ServiceError;
+use tools::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult, Violation};
+
+use super::failure::failure;
+use super::link::Link;
+use super::result::tool_result;
+use super::rounds::{self, Answers};
+
+/// Runs a tool of a server.
+pub(super) struct RemoteTool {
+    link: Arc<Link>,
+    /// The name that the server knows.
+    name: Arc<str>,
+}
+
+impl RemoteTool {
+    pub(super) fn new(link: Arc<Link>, name: Arc<str>) -> Self {
+        Self { link, name }
+    }
+
+    async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
+        if arguments.json().extent().has_big_integer {
+            return Err(big_integer());
+        }
+        let peer = self.link.peer()?;
+        let make = |answers: Answers| {
+            let mut params = CallToolRequestParams::new(self.name.to_string());
+            // The pipeline shares the arguments, so this is their one copy.
+            params.arguments = arguments.value().as_object().cloned();
+            (params.input_responses, params.request_state) = (answers.responses, answers.state);
+            ClientRequest::from(CallToolRequest::new(params))
+        };
+        match rounds::request(&self.link, &peer, &cx, make).await? {
+            ServerResult::CallToolResult(result) => Ok(tool_result(result)),
+            // A result without content is none of a call's for rmcp.
+            ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Ok(tool_result(CallToolResult::default())),
+            _ => Err(failure(self.link.name(), ServiceError::UnexpectedResponse)),
+        }
+    }
+}
+
+impl Handler for RemoteTool {
+    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async { self.run(cx, arguments).await.map_err(Into::into) })
+    }
+}
+
+/// Returns the error for an integer that the protocol library would round.
+fn big_integer() -> ToolErrorKind {
+    let (pointer, near) = Default::default();
+    let expected = "integers of at most 64 bits, because this tool supports no larger ones".to_owned();
+    let violation = Violation { pointer, expected, found: "a larger one".to_owned(), near };
+    ToolErrorKind::InvalidArguments { violations: vec![violation] }
+}

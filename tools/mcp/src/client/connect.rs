@@ -1,0 +1,80 @@
+//! Opening a connection in the newest common revision of the protocol.
+
+use std::time::Duration;
+
+use rmcp::ClientLifecycleMode;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::ClientInitializeError;
+
+use super::link::shown;
+use super::server::{Connected, Failure};
+use super::service::Client;
+use super::{ImportError, Server, ServerName};
+
+/// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
+///
+/// A server that ends the connection at a message of the newer revision gets a second connection. `is_legacy` is set if a server needs
+/// the older revision, so that later connections begin with it.
+pub(super) async fn connect(
+    name: &ServerName,
+    server: &Server,
+    client: &Client,
+    limit: Duration,
+    is_legacy: &mut bool,
+) -> Result<Connected, ImportError> {
+    let connecting = async {
+        if !*is_legacy {
+            match server.connect(client.clone(), automatic()).await {
+                Err(Failure::Handshake(error, _)) if may_be_legacy(&error) => {
+                    tracing::debug!(server = name.as_str(), %error, "trying revision 2025-11-25 on another connection");
+                }
+                outcome => return outcome,
+            }
+        }
+        let connected = server.connect(client.clone(), ClientLifecycleMode::Initialize).await;
+        connected.inspect(|_| *is_legacy = true)
+    };
+    match tokio::time::timeout(limit, connecting).await {
+        Ok(outcome) => outcome.map_err(|failure| import_error(name, failure)),
+        Err(_) => Err(ImportError::Timeout { name: name.clone(), limit }),
+    }
+}
+
+fn automatic() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: Some(ProtocolVersion::V_2025_11_25),
+    }
+}
+
+/// Returns true if another connection with the older revision may succeed.
+fn may_be_legacy(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
+            server_supported.iter().any(ProtocolVersion::has_initialize)
+        }
+        ClientInitializeError::LegacyFallbackFailed { .. } | ClientInitializeError::Cancelled => false,
+        other => !other.is_authorization_required(),
+    }
+}
+
+fn import_error(name: &ServerName, failure: Failure) -> ImportError {
+    let name = name.clone();
+    match failure {
+        Failure::Open(reason) => ImportError::Open { name, reason: shown(&reason) },
+        Failure::Handshake(error, end) => {
+            let end = end.map(|end| format!("; {end}")).unwrap_or_default();
+            ImportError::Handshake { name, reason: shown(&format!("{}{end}", reason(&error))) }
+        }
+    }
+}
+
+/// Returns the reasons of both attempts, if there were two.
+fn reason(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
+            format!("{}; in revision 2025-11-25: {}", reason(discover), reason(fallback))
+        }
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,223 @@
+//! [`Connection`]: keeps a server connected and its tools registered.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use rmcp::RoleClient;
+use rmcp::model::{self, ErrorCode, SubscriptionFilter};
+use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tools::CancellationToken;
+
+use super::connect::connect;
+use super::link::{Link, State, shown};
+use super::listing::{Listed, Listing, list};
+use super::registration::Registration;
+use super::service::Client;
+use super::{ImportError, Report, Server};
+
+/// The first delay before a new connection, without jitter.
+const SHORTEST: Duration = Duration::from_millis(500);
+
+/// The maximum delay before a new connection, without jitter.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The number of failed connections in a row after which the next one waits for a call.
+const MAX_FAILURES: usize = 10;
+
+/// The duration after which a connection counts as stable, so that the delays begin anew.
+const STABLE: Duration = Duration::from_secs(60);
+
+/// The shortest time between two lists of a server that reports changes.
+const MIN_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The shortest time between two lists of a server whose lists expire.
+const MIN_FRESH: Duration = Duration::from_secs(10);
+
+/// The time after which a failed list is repeated.
+const LIST_AGAIN: Duration = Duration::from_secs(30);
+
+/// The time for the acknowledgement of a subscription, before the list is read without one.
+const ACKNOWLEDGEMENT: Duration = Duration::from_secs(2);
+
+/// The time for a connection to end in order.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The outcome of the latest list, or of the latest failed connection. `None` before the first.
+pub(super) type Outcome = Option<Result<Arc<Report>, ImportError>>;
+
+/// Keeps a server connected and its tools registered.
+pub(super) struct Connection {
+    pub(super) link: Arc<Link>,
+    pub(super) server: Server,
+    pub(super) limit: Duration,
+    pub(super) has_sampling: bool,
+    pub(super) registration: Registration,
+    /// Registers the tool that reads resources, for the first server that has some.
+    pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
+    pub(super) outcome: watch::Sender<Outcome>,
+    pub(super) stop: CancellationToken,
+}
+
+impl Connection {
+    /// Runs until the server is removed.
+    pub(super) async fn run(mut self) {
+        let client = Client::new(self.link.clone(), self.has_sampling);
+        let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
+        while !self.stop.is_cancelled() {
+            let connecting = connect(self.link.name(), &self.server, &client, self.limit, &mut is_legacy);
+            let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
+            let started = Instant::now();
+            let reason = match connected {
+                Ok((running, guard)) => {
+                    self.serve(running).await;
+                    let reason = guard.close().await;
+                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| shown(&reason))
+                }
+                Err(error) => {
+                    tracing::warn!(server = self.link.name().as_str(), "{error}");
+                    let reason = error.to_string();
+                    self.fail(error);
+                    reason
+                }
+            };
+            self.link.set(State::Down { reason: reason.into() });
+            failures += 1;
+            if started.elapsed() > STABLE {
+                (failures, delays) = (0, self::delays());
+            }
+            let wait = async {
+                sleep(delays.next().unwrap_or(LONGEST)).await;
+                if failures >= MAX_FAILURES {
+                    self.link.wanted.notified().await;
+                }
+            };
+            self.stop.run_until_cancelled(wait).await;
+        }
+        drop(self.registration);
+        let name = self.link.name().clone();
+        self.outcome.send_replace(Some(Err(ImportError::Removed { name })));
+        self.link.set(State::Closed);
+    }
+
+    /// Uses a connection until it ends or the server is removed.
+    async fn serve(&mut self, running: RunningService<RoleClient, Client>) {
+        let peer = running.peer().clone();
+        let end = running.cancellation_token();
+        let mut ended = std::pin::pin!(running.waiting());
+        self.link.set(State::Up(peer.clone()));
+        if model::Resource::is_offered(&peer) {
+            (self.read_resources)();
+        }
+        tokio::select! {
+            _ = &mut ended => return,
+            () = self.stop.clone().cancelled_owned() => {}
+            () = self.follow(&peer) => {}
+        }
+        end.cancel();
+        let _ = timeout(GRACE, ended).await;
+    }
+
+    /// Keeps the registered tools equal to the server's list.
+    async fn follow(&mut self, peer: &Peer<RoleClient>) {
+        let info = peer.peer_info();
+        let tools = info.as_ref().and_then(|info| info.capabilities.tools.as_ref());
+        let is_subscribed = tools.is_some_and(|tools| tools.list_changed == Some(true))
+            && info.as_ref().is_some_and(|info| !info.protocol_version.has_initialize());
+        let first = if is_subscribed { timeout(ACKNOWLEDGEMENT, subscribe(peer)).await.ok() } else { None };
+        let link = self.link.clone();
+        tokio::select! {
+            () = self.list_again(peer, model::Tool::is_offered(peer)) => {}
+            () = listen(&link, peer, first), if is_subscribed => {}
+        }
+    }
+
+    async fn list_again(&mut self, peer: &Peer<RoleClient>, has_tools: bool) {
+        loop {
+            let again = if has_tools {
+                self.list(peer).await
+            } else {
+                self.update(Listing { items: Vec::new(), fresh_until: None, cut: None }).await
+            };
+            let interval = sleep(MIN_INTERVAL);
+            let expiry = async {
+                match again {
+                    Some(again) => sleep_until(again).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.link.changed.notified() => {}
+                () = expiry => {}
+            }
+            interval.await;
+        }
+    }
+
+    /// Reads the list, and returns the time to read it again.
+    async fn list(&mut self, peer: &Peer<RoleClient>) -> Option<Instant> {
+        match list(peer).await {
+            Ok(listing) => self.update(listing).await,
+            Err(error) => {
+                let (name, reason) = (self.link.name().clone(), shown(&error.to_string()));
+                tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
+                self.fail(ImportError::List { name, what: "tools", reason });
+                Some(Instant::now() + LIST_AGAIN)
+            }
+        }
+    }
+
+    async fn update(&mut self, listing: Listing<model::Tool>) -> Option<Instant> {
+        let fresh_until = listing.fresh_until;
+        let report = self.registration.update(&self.link, listing).await;
+        for refused in &report.refused {
+            tracing::warn!(server = self.link.name().as_str(), "{refused}");
+        }
+        self.outcome.send_replace(Some(Ok(Arc::new(report))));
+        fresh_until.map(|until| until.max(Instant::now() + MIN_FRESH))
+    }
+
+    /// Reports an error, unless there is a report of tools, which stay registered.
+    fn fail(&self, error: ImportError) {
+        self.outcome.send_if_modified(|outcome| {
+            let has_tools = matches!(outcome, Some(Ok(_)));
+            if !has_tools {
+                *outcome = Some(Err(error));
+            }
+            !has_tools
+        });
+    }
+}
+
+fn delays() -> ExponentialBackoff {
+    let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
+    builder.without_max_times().build()
+}
+
+async fn subscribe(peer: &Peer<RoleClient>) -> Result<Subscription, ServiceError> {
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    peer.listen(filter).await
+}
+
+/// Follows the subscription to changes, and opens it again when it ends.
+async fn listen(link: &Link, peer: &Peer<RoleClient>, first: Option<Result<Subscription, ServiceError>>) {
+    let (mut opened, mut delays) = (first, delays());
+    loop {
+        match opened.take() {
+            Some(Ok(mut subscription)) => {
+                while let Ok(Some(_)) = subscription.next().await {
+                    link.changed.notify_one();
+                }
+            }
+            Some(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => pending().await,
+            _ => {}
+        }
+        sleep(delays.next().unwrap_or(LONGEST)).await;
+        opened = Some(subscribe(peer).await);
+        // A change in the meantime was not reported.
+        link.changed.notify_one();
+    }
+}

@@ -1,0 +1,111 @@
+//! The definition of an imported tool.
+
+use std::sync::Arc;
+
+use rmcp::model;
+use serde_json::{Map, Value};
+use tools::protocol::{Icon, InvalidName};
+use tools::{Tool, ToolName, visible_line, visible_text};
+
+use super::ServerName;
+
+/// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
+pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
+
+/// The maximum length of a title, in characters.
+const MAX_TITLE: usize = 200;
+
+/// Returns the definition of a server's tool: undeclared effects, so an open-world write, and an entry in every audit log.
+///
+/// Schemas, annotations and icons stay as they are. Invisible characters of the texts are made visible.
+pub(super) fn imported(server: &ServerName, name: &ToolName, tool: model::Tool) -> Result<Tool, InvalidName> {
+    let description = description(server, &tool);
+    let parameters = object(tool.input_schema);
+    let mut imported = Tool::new(name, description, parameters)?.with_audit(true);
+    imported.title = tool.title.map(|title| visible_line(&title, MAX_TITLE)).filter(|title| !title.is_empty());
+    imported.output = tool.output_schema.map(object);
+    imported.annotations = tool.annotations.as_ref().map(annotations);
+    imported.icons = tool.icons.unwrap_or_default().into_iter().map(icon).collect();
+    Ok(imported)
+}
+
+/// Returns the description, or the title, or a placeholder that says that there is none.
+fn description(server: &ServerName, tool: &model::Tool) -> String {
+    let hints = tool.annotations.as_ref();
+    let texts = [tool.description.as_deref(), tool.title.as_deref(), hints.and_then(|hints| hints.title.as_deref())];
+    let text = texts.into_iter().flatten().map(str::trim).find(|text| !text.is_empty());
+    match text {
+        Some(text) => capped(visible_text(text)),
+        None => format!("[The MCP server {server} does not describe this tool.]"),
+    }
+}
+
+fn capped(mut text: String) -> String {
+    if text.len() > MAX_DESCRIPTION {
+        let most = MAX_DESCRIPTION - '…'.len_utf8();
+        text.truncate((0..=most).rfind(|at| text.is_char_boundary(*at)).unwrap_or(0));
+        text.push('…');
+    }
+    text
+}
+
+fn object(schema: Arc<Map<String, Value>>) -> Value {
+    Value::Object(Arc::unwrap_or_clone(schema))
+}
+
+fn annotations(hints: &model::ToolAnnotations) -> Map<String, Value> {
+    match serde_json::to_value(hints) {
+        Ok(Value::Object(hints)) => hints,
+        _ => Map::new(),
+    }
+}
+
+fn icon(icon: model::Icon) -> Icon {
+    let theme = icon.theme.and_then(|theme| Some(serde_json::to_value(theme).ok()?.as_str()?.to_owned()));
+    let mut imported = Icon::new(icon.src);
+    (imported.mime_type, imported.sizes, imported.theme) = (icon.mime_type, icon.sizes, theme);
+    imported
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn imported_from(definition: Value) -> Tool {
+        let server = ServerName::new("s").unwrap();
+        let name = server.tool_name("t", 1).unwrap();
+        imported(&server, &name, serde_json::from_value(definition).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_missing_description_is_the_title_or_says_that_it_is_missing() {
+        let schema = json!({"type": "object"});
+        for (definition, expected) in [
+            (json!({"name": "t", "inputSchema": schema, "title": "Reads it", "description": " "}), "Reads it"),
+            (json!({"name": "t", "inputSchema": schema, "annotations": {"title": "Reads"}}), "Reads"),
+            (json!({"name": "t", "inputSchema": schema}), "[The MCP server s does not describe this tool.]"),
+        ] {
+            assert_eq!(imported_from(definition).description, expected);
+        }
+    }
+
+    #[test]
+    fn texts_are_visible_and_short() {
+        let description = "Reads.\u{202e}\u{200b}\x1b[2J\n".to_owned() + &"ä".repeat(MAX_DESCRIPTION);
+        let definition = json!({"name": "t", "inputSchema": {}, "title": "A\u{202e}\nB", "description": description});
+        let tool = imported_from(definition);
+        assert!(tool.description.starts_with("Reads.<U+202E><U+200B><U+001B>[2J\nää"), "{}", tool.description);
+        assert!(tool.description.len() <= MAX_DESCRIPTION && tool.description.ends_with("ä…"));
+        assert_eq!(tool.title.as_deref(), Some("A<U+202E> B"));
+    }
+
+    #[test]
+    fn a_definition_widens_nothing() {
+        let definition =
+            json!({"name": "t", "inputSchema": {}, "annotations": {"readOnlyHint": true}, "was": ["fs.read"]});
+        let tool = imported_from(definition);
+        assert!(tool.effects.is_undeclared() && tool.was.is_empty() && tool.audit);
+    }
+}

@@ -1,0 +1,61 @@
+//! The errors of requests to a server as errors of calls.
+
+use std::time::Duration;
+
+use rmcp::model::ErrorCode;
+use rmcp::service::ServiceError;
+use tools::ToolErrorKind;
+
+use super::ServerName;
+use super::link::shown;
+
+/// The code of a server that needs the person to visit a URL first.
+const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
+
+/// The time until a call on a new connection can succeed.
+const RECONNECTION: Duration = Duration::from_secs(2);
+
+/// Converts the error of a request that runs for a call.
+pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind {
+    let failed = |message| ToolErrorKind::ExecutionFailed { message };
+    match error {
+        ServiceError::McpError(error) => {
+            let message = shown(&error.message);
+            match error.code {
+                ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::Unavailable {
+                    reason: format!("the MCP server {server} does not support this: {message}"),
+                },
+                ErrorCode::INVALID_PARAMS => {
+                    failed(format!("the MCP server {server} refused the call: {message}; correct the arguments"))
+                }
+                URL_ELICITATION_REQUIRED => failed(format!(
+                    "the MCP server {server} needs the user to visit a URL first: {message}: {}",
+                    error.data.map(|data| shown(&data.to_string())).unwrap_or_default()
+                )),
+                code => failed(format!("the MCP server {server} failed with error {}: {message}", code.0)),
+            }
+        }
+        // Transient, so the pipeline repeats the call if the effects of the tool allow it.
+        ServiceError::TransportClosed => ToolErrorKind::Transient {
+            message: format!(
+                "the connection to the MCP server {server} ended during the call, which may have run; \
+                 find out whether it did before you repeat it"
+            ),
+            retry_after: Some(RECONNECTION),
+        },
+        error if error.is_authorization_required() => ToolErrorKind::Unavailable {
+            reason: format!("the MCP server {server} requires a login; ask the user to authorize it"),
+        },
+        ServiceError::TransportSend(error) => ToolErrorKind::Transient {
+            message: format!(
+                "the call could not be sent to the MCP server {server}, which may have received a part of it: {}",
+                shown(&error.to_string())
+            ),
+            retry_after: Some(RECONNECTION),
+        },
+        ServiceError::UnexpectedResponse => {
+            failed(format!("the MCP server {server} answered the call with a result of another kind"))
+        }
+        other => failed(format!("the MCP server {server} failed: {}", shown(&other.to_string()))),
+    }
+}

@@ -1,0 +1,173 @@
+//! The form of a server's question, one question to the person for each field.
+
+use rmcp::model::ElicitationSchema;
+use serde_json::{Map, Value, json};
+use tools::question::AnswerKind;
+use tools::{Answer, Json, Question, ToolContext, ValueSchema, visible_line};
+
+use super::elicitation::{Asked, ask};
+
+/// The maximum number of fields.
+const MAX_FIELDS: usize = 20;
+
+/// The maximum number of answers that do not fit a field.
+const MAX_ATTEMPTS: usize = 3;
+
+/// The maximum length of a server's text about a field, in characters.
+const MAX_TEXT: usize = 200;
+
+/// The option of a field that may stay empty.
+const NO_ANSWER: &str = "(no answer)";
+
+/// The outcome of a form.
+pub(super) enum Filled {
+    Accepted(Map<String, Value>),
+    Declined,
+    Cancelled,
+}
+
+/// One field of a form.
+struct Field {
+    name: String,
+    schema: Value,
+    is_required: bool,
+}
+
+/// Asks the person for each field of a form. A form without fields is a question for a confirmation.
+pub(super) async fn fill(cx: &ToolContext, message: &str, schema: &ElicitationSchema) -> Filled {
+    let names = schema.property_order.clone().unwrap_or_else(|| schema.properties.keys().cloned().collect());
+    if names.len() > MAX_FIELDS {
+        return Filled::Declined;
+    }
+    let mut values = Map::new();
+    if names.is_empty() {
+        return match ask(cx, message, AnswerKind::Confirmation).await {
+            Asked::Answer(Answer::Confirmation(true)) => Filled::Accepted(values),
+            Asked::Answer(_) | Asked::Nobody => Filled::Declined,
+            Asked::Cancelled => Filled::Cancelled,
+        };
+    }
+    for name in names {
+        let is_required = schema.required.as_ref().is_some_and(|required| required.contains(&name));
+        let Some(Ok(schema)) = schema.properties.get(&name).map(serde_json::to_value) else { return Filled::Declined };
+        let field = Field { name, schema, is_required };
+        match field.ask(cx, message).await {
+            Ok(Some(value)) => drop(values.insert(field.name, value)),
+            Ok(None) => {}
+            Err(filled) => return filled,
+        }
+    }
+    Filled::Accepted(values)
+}
+
+impl Field {
+    /// Asks until an answer fits. Returns `None` if the field stays empty.
+    async fn ask(&self, cx: &ToolContext, message: &str) -> Result<Option<Value>, Filled> {
+        let Ok(schema) = ValueSchema::new(self.schema.clone()) else { return Err(Filled::Declined) };
+        let mut problem = String::new();
+        for _ in 0..MAX_ATTEMPTS {
+            let text = format!("{message}\n\n{}{problem}", self.label());
+            let answer = match ask(cx, &text, self.kind()).await {
+                Asked::Answer(answer) => answer,
+                Asked::Nobody => return Err(Filled::Declined),
+                Asked::Cancelled => return Err(Filled::Cancelled),
+            };
+            let value = match self.value(answer)? {
+                Some(value) => value,
+                None if self.is_required => {
+                    problem = "\nAn answer is required.".to_owned();
+                    continue;
+                }
+                None => return Ok(None),
+            };
+            match schema.check(&Json::from(value.clone())) {
+                Ok(()) => return Ok(Some(value)),
+                Err(violations) => {
+                    let violations: Vec<_> = violations.iter().map(ToString::to_string).collect();
+                    problem = format!("\nThat does not fit: {}.", visible_line(&violations.join("; "), MAX_TEXT));
+                }
+            }
+        }
+        Err(Filled::Cancelled)
+    }
+
+    /// Returns the title and the description of the field.
+    fn label(&self) -> String {
+        let text = |key: &str| self.schema[key].as_str().map(|text| visible_line(text, MAX_TEXT));
+        let mut label = text("title").unwrap_or_else(|| visible_line(&self.name, MAX_TEXT));
+        if let Some(description) = text("description") {
+            label += &format!(": {description}");
+        }
+        match self.schema.get("default") {
+            Some(default) => label += &format!(" (default: {})", visible_line(&plain(default), MAX_TEXT)),
+            None if !self.is_required => label += " (may stay empty)",
+            None => {}
+        }
+        if self.schema["type"] == "array" {
+            let options: Vec<_> = self.options().into_iter().map(|(option, _)| option).collect();
+            label += &format!(", several of {}, separated by commas", visible_line(&options.join(", "), MAX_TEXT));
+        }
+        label
+    }
+
+    fn kind(&self) -> AnswerKind {
+        if self.schema["type"] == "boolean" {
+            return AnswerKind::Confirmation;
+        }
+        let mut options: Vec<_> = self.options().into_iter().map(|(option, _)| option).collect();
+        if options.is_empty() || self.schema["type"] == "array" {
+            return AnswerKind::Text;
+        }
+        if !self.is_required {
+            options.push(NO_ANSWER.to_owned());
+        }
+        let choice = AnswerKind::Choice { options };
+        // Options that cannot be shown as a choice are typed.
+        if Question::new("?", choice.clone()).is_ok() { choice } else { AnswerKind::Text }
+    }
+
+    /// Returns the options as shown, with their values.
+    fn options(&self) -> Vec<(String, Value)> {
+        let of = if self.schema["type"] == "array" { &self.schema["items"] } else { &self.schema };
+        let shown =
+            |text: &Value, value: &Value| (visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1), value.clone());
+        if let Some(values) = of["enum"].as_array() {
+            let names = of["enumNames"].as_array().filter(|names| names.len() == values.len()).unwrap_or(values);
+            return names.iter().zip(values).map(|(name, value)| shown(name, value)).collect();
+        }
+        let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
+        titled
+            .into_iter()
+            .flatten()
+            .map(|option| shown(option.get("title").unwrap_or(&option["const"]), &option["const"]))
+            .collect()
+    }
+
+    /// Returns the value of an answer, the default of an empty one, or `None` if there is none.
+    fn value(&self, answer: Answer) -> Result<Option<Value>, Filled> {
+        let text = match answer {
+            Answer::Confirmation(is_yes) => return Ok(Some(is_yes.into())),
+            Answer::Text(text) => text.trim().to_owned(),
+            Answer::Choice(option) if option == NO_ANSWER => String::new(),
+            Answer::Choice(option) => option,
+            _ => return Err(Filled::Declined),
+        };
+        if text.is_empty() {
+            return Ok(self.schema.get("default").cloned());
+        }
+        let options = self.options();
+        let of_option = |text: &str| {
+            let option = options.iter().find(|(shown, value)| shown == text || value == text);
+            option.map_or_else(|| text.into(), |(_, value)| value.clone())
+        };
+        Ok(Some(match self.schema["type"].as_str() {
+            Some("array") => text.split(',').map(|text| of_option(text.trim())).collect(),
+            Some("integer" | "number") => serde_json::from_str(&text).unwrap_or(json!(text)),
+            _ => of_option(&text),
+        }))
+    }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

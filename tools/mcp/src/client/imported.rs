@@ -1,0 +1,64 @@
+//! [`Imported`]: a handle of an imported server.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::connection::Outcome;
+use super::link::{Link, shown};
+use super::listing::{Listed, list};
+use super::{ImportError, Items, Report, ServerName, Status};
+
+/// A handle of an imported server. Clones share the server, which stays until [`Servers`](super::Servers) removes it.
+#[derive(Clone)]
+pub struct Imported {
+    pub(super) link: Arc<Link>,
+    pub(super) outcome: watch::Receiver<Outcome>,
+}
+
+impl Imported {
+    /// Returns the name.
+    pub fn name(&self) -> &ServerName {
+        self.link.name()
+    }
+
+    /// Returns the state of the connection.
+    pub fn status(&self) -> Status {
+        self.link.status()
+    }
+
+    /// Waits until the tools are registered, and returns the latest report.
+    ///
+    /// # Errors
+    /// Returns an error if the first attempt failed. More attempts follow, so a later call can succeed.
+    pub async fn ready(&self) -> Result<Arc<Report>, ImportError> {
+        let mut outcome = self.outcome.clone();
+        match outcome.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(outcome)) => outcome.clone(),
+            _ => Err(ImportError::Removed { name: self.name().clone() }),
+        }
+    }
+
+    /// Reads a list of the server, page by page and within limits.
+    pub(super) async fn items<T: Listed, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
+        let failed = |reason| ImportError::List { name: self.name().clone(), what: T::KEY, reason };
+        let peer = self.link.peer().map_err(|error| failed(error.to_string()))?;
+        if !T::is_offered(&peer) {
+            return Ok(Items { items: Vec::new(), cut: None });
+        }
+        let listing = list::<T>(&peer).await.map_err(|error| failed(shown(&error.to_string())))?;
+        Ok(Items { items: listing.items.into_iter().flatten().map(item).collect(), cut: listing.cut })
+    }
+
+    /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.
+    pub fn refresh(&self) {
+        self.link.changed.notify_one();
+    }
+}
+
+impl fmt::Debug for Imported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Imported").field("name", self.name()).field("status", &self.status()).finish_non_exhaustive()
+    }
+}

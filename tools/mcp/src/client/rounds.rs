@@ -1,0 +1,89 @@
+//! Requests that a server answers with questions of its own first.
+#![expect(deprecated, reason = "servers still ask for roots")]
+
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientRequest, ElicitRequestParams, InputRequest, InputRequiredResult, InputResponses, ListRootsResult,
+    ServerResult,
+};
+use rmcp::service::Peer;
+use serde_json::Value;
+use tokio::time::sleep;
+use tools::{ToolContext, ToolErrorKind};
+
+use super::elicitation::elicit;
+use super::failure::failure;
+use super::link::Link;
+use super::sampling::{Refused, sample};
+
+/// The maximum number of times that a request is repeated with answers.
+const MAX_ROUNDS: usize = 10;
+
+/// The maximum number of questions in one round.
+const MAX_QUESTIONS: usize = 16;
+
+/// The time before a request is repeated for a server that asks for nothing.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The answers to the questions of the round before, and the server's state, which it gets back as it is.
+#[derive(Default)]
+pub(super) struct Answers {
+    pub(super) responses: Option<InputResponses>,
+    pub(super) state: Option<String>,
+}
+
+/// Sends a request for a call, and repeats it with answers as long as the server asks.
+pub(super) async fn request(
+    link: &Link,
+    peer: &Peer<RoleClient>,
+    cx: &ToolContext,
+    request: impl Fn(Answers) -> ClientRequest,
+) -> Result<ServerResult, ToolErrorKind> {
+    let mut answers = Answers::default();
+    for _ in 0..=MAX_ROUNDS {
+        let result = link.calls.request(peer, cx, request(answers)).await;
+        match result.map_err(|error| failure(link.name(), error))? {
+            ServerResult::InputRequiredResult(required) => answers = answered(link, cx, required).await?,
+            other => return Ok(other),
+        }
+    }
+    Err(failed(link, &format!("asked for input more than {MAX_ROUNDS} times")))
+}
+
+async fn answered(link: &Link, cx: &ToolContext, required: InputRequiredResult) -> Result<Answers, ToolErrorKind> {
+    let state = required.request_state;
+    let Some(questions) = required.input_requests else {
+        sleep(PAUSE).await;
+        return Ok(Answers { responses: None, state });
+    };
+    if questions.len() > MAX_QUESTIONS {
+        return Err(failed(link, &format!("asked more than {MAX_QUESTIONS} questions at once")));
+    }
+    let mut responses = InputResponses::new();
+    for (key, question) in questions {
+        responses.insert(key, answer(link, cx, question).await?);
+    }
+    Ok(Answers { responses: Some(responses), state })
+}
+
+async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result<Value, ToolErrorKind> {
+    let answer = match question {
+        InputRequest::Elicitation(request) => {
+            let params: ElicitRequestParams = request.params;
+            serde_json::to_value(elicit(link.name(), Some(cx), params).await)
+        }
+        InputRequest::CreateMessage(request) => match sample(link.name(), Some(cx), request.params).await {
+            Ok(result) => serde_json::to_value(result),
+            Err(Refused(reason)) => return Err(failed(link, &format!("needs an answer of a model: {reason}"))),
+        },
+        InputRequest::ListRoots(_) => serde_json::to_value(ListRootsResult::default()),
+        _ => return Err(failed(link, "asked for input of an unknown kind")),
+    };
+    answer.map_err(|error| failed(link, &format!("asked for input that is no JSON: {error}")))
+}
+
+fn failed(link: &Link, reason: &str) -> ToolErrorKind {
+    ToolErrorKind::ExecutionFailed { message: format!("the MCP server {} {reason}", link.name()) }
+}

@@ -1,0 +1,180 @@
+//! [`Sampler`]: answers of the host's model for a server.
+#![expect(deprecated, reason = "servers still ask for them")]
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rmcp::model::{self, CreateMessageRequestParams, CreateMessageResult, SamplingMessageContentBlock};
+use tools::protocol::Role;
+use tools::{Content, ToolContext};
+
+use super::ServerName;
+use super::result::block;
+
+/// The maximum number of messages in a request.
+const MAX_MESSAGES: usize = 100;
+
+/// The future of a [`Sampler`]'s answer. The error is the reason of a refusal, for the server.
+pub type SampleFuture<'a> = Pin<Box<dyn Future<Output = Result<Sample, String>> + Send + 'a>>;
+
+/// Generates a message with the host's model for an MCP server, which pays nothing for it. A host that wants this adds a [`Sampling`]
+/// to the contexts of its calls; without one, servers are refused.
+pub trait Sampler: Send + Sync {
+    /// Answers a request that a server makes during the call of `cx`. The messages are those of the server, and no instructions.
+    fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a>;
+}
+
+/// The service by which a [`ToolContext`] allows servers to use a [`Sampler`].
+///
+/// ```
+/// use tools::{Content, ToolContext};
+/// use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler, Sampling};
+///
+/// struct Echo;
+///
+/// impl Sampler for Echo {
+///     fn sample<'a>(&'a self, request: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
+///         let text = request.messages[0].content[0].clone();
+///         Box::pin(async { Ok(Sample::new("echo", text)) })
+///     }
+/// }
+///
+/// let cx = ToolContext::new().with_service(Sampling::new(Echo));
+/// # let _ = cx;
+/// ```
+#[derive(Clone)]
+pub struct Sampling(Arc<dyn Sampler>);
+
+impl Sampling {
+    /// Creates the service.
+    pub fn new(sampler: impl Sampler + 'static) -> Self {
+        Self(Arc::new(sampler))
+    }
+}
+
+impl fmt::Debug for Sampling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sampling").finish_non_exhaustive()
+    }
+}
+
+/// A server's request for a message of a model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SampleRequest {
+    /// The server.
+    pub server: ServerName,
+    /// The conversation, which the server wrote.
+    pub messages: Vec<SampleMessage>,
+    /// The system prompt that the server asks for.
+    pub system_prompt: Option<String>,
+    /// The maximum number of tokens to generate.
+    pub max_tokens: u32,
+    /// The temperature.
+    pub temperature: Option<f32>,
+    /// The texts that end the message.
+    pub stop_sequences: Vec<String>,
+    /// The names of models, or parts of them, that the server prefers, the most preferred first.
+    pub models: Vec<String>,
+}
+
+/// A message of a [`SampleRequest`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SampleMessage {
+    /// The sender: the user or the assistant.
+    pub role: Role,
+    /// The content.
+    pub content: Vec<Content>,
+}
+
+/// A generated message.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sample {
+    /// The name of the model.
+    pub model: String,
+    /// The content: a text, an image or a recording.
+    pub content: Content,
+    /// The reason why the message ends, such as `endTurn` or `maxTokens`.
+    pub stop_reason: Option<String>,
+}
+
+impl Sample {
+    /// Creates a message.
+    pub fn new(model: impl Into<String>, content: impl Into<Content>) -> Self {
+        Self { model: model.into(), content: content.into(), stop_reason: None }
+    }
+
+    /// Sets the reason why the message ends.
+    #[must_use]
+    pub fn with_stop_reason(self, reason: impl Into<String>) -> Self {
+        Self { stop_reason: Some(reason.into()), ..self }
+    }
+}
+
+/// The reason why a server gets no message.
+pub(super) struct Refused(pub(super) String);
+
+/// Answers a server's request with the sampler of the call it belongs to.
+pub(super) async fn sample(
+    server: &ServerName,
+    cx: Option<&ToolContext>,
+    params: CreateMessageRequestParams,
+) -> Result<CreateMessageResult, Refused> {
+    let refused = |reason: &str| Refused(reason.to_owned());
+    let cx = cx.ok_or_else(|| refused("the request belongs to no call"))?;
+    let Sampling(sampler) =
+        &*cx.service::<Sampling>().ok_or_else(|| refused("this session gives servers no access to its model"))?;
+    let request = request(server, params).ok_or_else(|| refused("the request has tools, or too many messages"))?;
+    let sample = sampler.sample(request, cx).await.map_err(Refused)?;
+    let content = match sample.content {
+        Content::Text { text } => SamplingMessageContentBlock::text(text),
+        Content::Image { data, mime_type } => {
+            SamplingMessageContentBlock::Image(model::ImageContent::new(data, mime_type))
+        }
+        Content::Audio { data, mime_type } => {
+            SamplingMessageContentBlock::Audio(model::AudioContent::new(data, mime_type))
+        }
+        _ => return Err(refused("the host's model answered with content that a server cannot get")),
+    };
+    let message = model::SamplingMessage::new(model::Role::Assistant, content);
+    let mut result = CreateMessageResult::new(message, sample.model);
+    result.stop_reason = sample.stop_reason;
+    Ok(result)
+}
+
+fn request(server: &ServerName, params: CreateMessageRequestParams) -> Option<SampleRequest> {
+    if params.messages.len() > MAX_MESSAGES || params.tools.is_some() {
+        return None;
+    }
+    let hints = params.model_preferences.and_then(|preferences| preferences.hints);
+    Some(SampleRequest {
+        server: server.clone(),
+        messages: params.messages.into_iter().map(message).collect::<Option<_>>()?,
+        system_prompt: params.system_prompt,
+        max_tokens: params.max_tokens,
+        temperature: params.temperature,
+        stop_sequences: params.stop_sequences.unwrap_or_default(),
+        models: hints.into_iter().flatten().filter_map(|hint| hint.name).collect(),
+    })
+}
+
+fn message(message: model::SamplingMessage) -> Option<SampleMessage> {
+    let content = |content| {
+        Some(block(match content {
+            SamplingMessageContentBlock::Text(text) => model::ContentBlock::Text(text),
+            SamplingMessageContentBlock::Image(image) => model::ContentBlock::Image(image),
+            SamplingMessageContentBlock::Audio(audio) => model::ContentBlock::Audio(audio),
+            _ => return None,
+        }))
+    };
+    let role = match message.role {
+        model::Role::User => Role::User,
+        _ => Role::Assistant,
+    };
+    let content = message.content.into_vec().into_iter().map(content).collect::<Option<_>>()?;
+    Some(SampleMessage { role, content })
+}

@@ -1,0 +1,192 @@
+//! [`Servers`]: the imported servers of a catalog.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use tokio_util::sync::DropGuard;
+use tools::{CancellationToken, Entry, SharedCatalog};
+
+use super::connection::Connection;
+use super::destination::Destination;
+use super::link::Link;
+use super::registration::Registration;
+use super::resource::{self, ReadResource};
+use super::{Import, ImportError, Imported};
+
+/// The imported servers of a catalog. Clones share them. When the last clone is dropped, all servers are removed.
+///
+/// ```
+/// use serde_json::json;
+/// use tools::{Grant, SharedCatalog, ToolContext};
+/// use tools_mcp::client::{Import, Server, Servers};
+/// # use rmcp::{ServiceExt, ServerHandler, model};
+/// # struct Clock;
+/// # impl ServerHandler for Clock {
+/// #     fn get_info(&self) -> model::ServerConfig {
+/// #         model::ServerConfig::new(model::ServerCapabilities::builder().enable_tools().build())
+/// #     }
+/// #     async fn list_tools(
+/// #         &self,
+/// #         _: Option<model::PaginatedRequestParams>,
+/// #         _: rmcp::service::RequestContext<rmcp::RoleServer>,
+/// #     ) -> Result<model::ListToolsResult, rmcp::ErrorData> {
+/// #         let tool = model::Tool::new("now", "Tells the time.", model::JsonObject::new());
+/// #         Ok(model::ListToolsResult::with_all_items(vec![tool]))
+/// #     }
+/// #     async fn call_tool(
+/// #         &self,
+/// #         _: model::CallToolRequestParams,
+/// #         _: rmcp::service::RequestContext<rmcp::RoleServer>,
+/// #     ) -> Result<model::CallToolResponse, rmcp::ErrorData> {
+/// #         Ok(model::CallToolResult::success(vec![model::ContentBlock::text("noon")]).into())
+/// #     }
+/// # }
+/// # async fn open() -> std::io::Result<(tokio::io::ReadHalf<tokio::io::DuplexStream>, tokio::io::WriteHalf<tokio::io::DuplexStream>)> {
+/// #     let (ours, theirs) = tokio::io::duplex(4096);
+/// #     tokio::spawn(async { Clock.serve(theirs).await.unwrap().waiting().await });
+/// #     Ok(tokio::io::split(ours))
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let catalog = SharedCatalog::new();
+/// let servers = Servers::new(catalog.clone());
+/// let clock = servers.import(Import::new("clock".parse()?, Server::from_streams(open)))?;
+/// let report = clock.ready().await?;
+/// assert_eq!(report.tools, ["mcp:clock/now"]);
+///
+/// let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:clock/*"])?);
+/// let result = catalog.execute(&cx, "mcp:clock/now", json!({})).await?;
+/// assert_eq!(result.to_text(), "noon");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Servers(Arc<Inner>);
+
+pub(super) struct Inner {
+    destination: Destination,
+    servers: Mutex<BTreeMap<String, Running>>,
+    /// The tool that reads resources. `None` until a server has some, or if the host has a tool of this name.
+    read_resource: Mutex<Option<Arc<Entry>>>,
+}
+
+impl Inner {
+    pub(super) fn get(&self, name: &str) -> Option<Imported> {
+        self.lock().get(name).map(|running| running.imported.clone())
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers the tool that reads resources, unless it is registered.
+    fn read_resources(self: &Arc<Self>) {
+        let mut entry = self.read_resource.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Some(tool)) = (&*entry, resource::definition()) {
+            match self.destination.register(tool, ReadResource(Arc::downgrade(self))) {
+                Ok(registered) => *entry = Some(registered),
+                Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let entry = self.read_resource.get_mut().unwrap_or_else(PoisonError::into_inner);
+        entry.iter().for_each(|entry| self.destination.unregister(entry));
+    }
+}
+
+/// An imported server, which is removed when this is dropped.
+struct Running {
+    imported: Imported,
+    _stop: DropGuard,
+}
+
+impl Servers {
+    /// Creates an empty set of servers, whose tools are registered in a catalog.
+    pub fn new(catalog: SharedCatalog) -> Self {
+        Self::with_destination(Destination::Shared(catalog))
+    }
+
+    /// Creates an empty set of servers, whose tools are registered in the process-wide catalog.
+    pub fn for_global() -> Self {
+        Self::with_destination(Destination::Global)
+    }
+
+    fn with_destination(destination: Destination) -> Self {
+        Self(Arc::new(Inner { destination, servers: Mutex::default(), read_resource: Mutex::default() }))
+    }
+
+    /// Imports a server. Returns at once; the connection is made in the background, and made again when it ends.
+    ///
+    /// # Errors
+    /// Returns [`ImportError::NameTaken`] if another server has the name.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
+    pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
+        let Import { name, server, timeout: limit, review, has_sampling } = import;
+        let mut servers = self.0.lock();
+        if servers.contains_key(name.as_str()) {
+            return Err(ImportError::NameTaken { name });
+        }
+        let link = Arc::new(Link::new(name.clone()));
+        let (outcome, latest) = watch::channel(None);
+        let stop = CancellationToken::new();
+        let registration = Registration::new(self.0.destination.clone(), review);
+        let read_resources = {
+            let servers = Arc::downgrade(&self.0);
+            Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
+        };
+        let stopped = stop.clone();
+        let connection = Connection {
+            link: link.clone(),
+            server,
+            limit,
+            has_sampling,
+            registration,
+            read_resources,
+            outcome,
+            stop: stopped,
+        };
+        tokio::spawn(connection.run());
+        let imported = Imported { link, outcome: latest };
+        let running = Running { imported: imported.clone(), _stop: stop.drop_guard() };
+        servers.insert(name.as_str().to_owned(), running);
+        Ok(imported)
+    }
+
+    /// Returns the server with this name, or `None` if there is none.
+    pub fn get(&self, name: &str) -> Option<Imported> {
+        self.0.get(name)
+    }
+
+    /// Returns all servers, sorted by name.
+    pub fn list(&self) -> Vec<Imported> {
+        self.0.lock().values().map(|running| running.imported.clone()).collect()
+    }
+
+    /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.
+    pub async fn remove(&self, name: &str) -> bool {
+        let removed = self.0.lock().remove(name);
+        let Some(Running { imported, _stop }) = removed else { return false };
+        drop(_stop);
+        imported.link.closed().await;
+        true
+    }
+}
+
+impl fmt::Debug for Servers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.list()).finish()
+    }
+}

@@ -1,0 +1,105 @@
+//! [`Client`]: the messages that a server sends of its own accord.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    self, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, Implementation, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
+use rmcp::{ClientHandler, RoleClient};
+use tools::{Progress, ToolContext, visible_line};
+
+use super::elicitation::elicit;
+use super::link::{Link, shown};
+use super::sampling::{Refused, sample};
+
+/// Answers the server of a link.
+#[derive(Clone)]
+pub(super) struct Client {
+    link: Arc<Link>,
+    has_sampling: bool,
+}
+
+/// The error code of a request that the user rejects, as in the specification's examples.
+const REJECTED: i32 = -1;
+
+impl Client {
+    pub(super) fn new(link: Arc<Link>, has_sampling: bool) -> Self {
+        Self { link, has_sampling }
+    }
+
+    /// Returns the context of the call that a request of the server belongs to.
+    fn caller(&self, context: &RequestContext<RoleClient>) -> Option<ToolContext> {
+        match context.extensions.get::<InboundStreamOrigin>() {
+            Some(InboundStreamOrigin::OutboundRequest(id)) => self.link.calls.caller(Some(id)),
+            Some(InboundStreamOrigin::Unassociated) | None => self.link.calls.caller(None),
+        }
+    }
+}
+
+#[expect(deprecated, reason = "revision 2025-11-25 has log messages")]
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        let elicitation = ElicitationCapability::new().with_form(Default::default()).with_url(Default::default());
+        capabilities.elicitation = Some(elicitation);
+        if self.has_sampling {
+            capabilities.sampling = Some(model::SamplingCapability::default());
+        }
+        ClientConfig::new(capabilities, Implementation::new("toolcrib", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        params: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let caller = self.caller(&context);
+        let asking = elicit(self.link.name(), caller.as_ref(), params);
+        // The server may cancel its question.
+        let answer = context.ct.run_until_cancelled(asking).await;
+        Ok(answer.unwrap_or_else(|| ElicitResult::new(ElicitationAction::Cancel)))
+    }
+
+    async fn create_message(
+        &self,
+        params: model::CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<model::CreateMessageResult, ErrorData> {
+        let caller = self.caller(&context);
+        let sampling = sample(self.link.name(), caller.as_ref(), params);
+        let refused = |Refused(reason)| ErrorData::new(ErrorCode(REJECTED), reason, None);
+        match context.ct.run_until_cancelled(sampling).await {
+            Some(outcome) => outcome.map_err(refused),
+            None => Err(refused(Refused("the request was cancelled".to_owned()))),
+        }
+    }
+
+    async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        let message = params.message.map(|message| shown(&message));
+        let progress = Progress { done: Some(params.progress), total: params.total, message };
+        self.link.calls.report(&params.progress_token, progress).await;
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: model::LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let server = self.link.name().as_str();
+        let logger = params.logger.as_deref().map(|logger| visible_line(logger, 80));
+        let message = shown(params.data.as_str().unwrap_or(&params.data.to_string()));
+        match params.level {
+            model::LoggingLevel::Debug => tracing::debug!(server, logger, "{message}"),
+            model::LoggingLevel::Info | model::LoggingLevel::Notice => tracing::info!(server, logger, "{message}"),
+            model::LoggingLevel::Warning => tracing::warn!(server, logger, "{message}"),
+            _ => tracing::error!(server, logger, "{message}"),
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.link.changed.notify_one();
+    }
+}

@@ -1,0 +1,1 @@
+//! Serves tools to MCP clients.
