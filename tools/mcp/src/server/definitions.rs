@@ -71,6 +71,13 @@ impl Definitions {
 fn definition(entry: &Entry) -> Result<Tool, String> {
     let wire = Format::Mcp.tool(entry.tool(), Strictness::Relaxed).map_err(|error| error.to_string())?;
     let mut tool: Tool = serde_json::from_value(wire.value()).map_err(|error| error.to_string())?;
+    // The wire form has canonical numbers. A schema that needs no change is sent as it was declared.
+    if let Value::Object(declared) = &entry.tool().parameters
+        && wire.changes.is_empty()
+        && declared.get("type").is_some_and(|kind| kind == "object")
+    {
+        tool.input_schema = Arc::new(Map::clone(declared));
+    }
     if let Some(Value::Object(output)) = &entry.tool().output {
         tool.output_schema = Some(Arc::new(Map::clone(output)));
     }

@@ -5,10 +5,12 @@
 mod approval;
 mod call;
 mod definitions;
+mod drive;
 mod generation;
 mod handler;
 mod http;
 mod log_level;
+mod methods;
 mod peer;
 mod progress;
 mod question;
@@ -22,6 +24,7 @@ mod suspended;
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
+use tokio_util::task::TaskTracker;
 use tools::{ToolContext, ToolName};
 
 use self::handler::Handler;
@@ -29,6 +32,7 @@ use self::suspended::Suspended;
 
 pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
+pub use methods::{MethodError, MethodFuture, Methods};
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;
@@ -66,10 +70,10 @@ struct Options {
     name: String,
     version: String,
     instructions: Option<String>,
+    methods: Option<Arc<dyn Methods>>,
     page_size: usize,
     /// The calls of all clients.
     calls: Arc<Semaphore>,
-    max_calls: usize,
     max_message_bytes: usize,
 }
 
@@ -97,9 +101,9 @@ impl ToolServer {
             name: "toolcrib".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
+            methods: None,
             page_size: Self::DEFAULT_PAGE_SIZE,
             calls: Arc::new(Semaphore::new(Self::DEFAULT_MAX_CALLS)),
-            max_calls: Self::DEFAULT_MAX_CALLS,
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
         };
         let (tools, suspended) = (watch::Sender::new(Arc::new(tools)), Suspended::default());
@@ -120,6 +124,13 @@ impl ToolServer {
         self
     }
 
+    /// Sets the answers to other methods than those of tools.
+    #[must_use]
+    pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
+        self.options.methods = Some(Arc::new(methods));
+        self
+    }
+
     /// Sets the number of tools on a page of `tools/list`, at least 1.
     #[must_use]
     pub fn with_page_size(mut self, tools: usize) -> Self {
@@ -130,8 +141,7 @@ impl ToolServer {
     /// Sets the number of calls of all clients that run at the same time. Further calls fail with a hint to retry.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.options.max_calls = calls.min(Semaphore::MAX_PERMITS);
-        self.options.calls = Arc::new(Semaphore::new(self.options.max_calls));
+        self.options.calls = Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS)));
         self
     }
 
@@ -147,9 +157,9 @@ impl ToolServer {
         self.shared.tools.send_replace(Arc::new(tools));
     }
 
-    /// Returns the handler of one connection.
-    fn handler(&self) -> Handler {
-        Handler::new(self.shared.clone(), self.options.clone())
+    /// Returns the handler of one connection, which counts its running calls.
+    fn handler(&self, calls: TaskTracker) -> Handler {
+        Handler::new(self.shared.clone(), self.options.clone(), calls)
     }
 }
 

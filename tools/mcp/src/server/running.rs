@@ -9,18 +9,25 @@ use std::time::Duration;
 use rmcp::model::{CallToolResult, ErrorData, InputRequests};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::task::task_tracker::TaskTrackerToken;
 use tools::{CancellationToken, Json};
 
 use super::peer::{Ask, Message, Peer};
 
 /// The time that cancelled work gets to end, so that the journal has its outcome.
-const CANCEL_GRACE: Duration = Duration::from_secs(5);
+pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 /// The future of work.
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// The end of work.
-pub(super) type Outcome = Result<CallToolResult, ErrorData>;
+pub(super) type Outcome = Result<Finished, ErrorData>;
+
+/// The result of work.
+pub(super) enum Finished {
+    Call(CallToolResult),
+    Method(Value),
+}
 
 /// Work for a client, with its messages to the client. Dropping it cancels the work.
 pub(super) struct Running {
@@ -33,12 +40,16 @@ pub(super) struct Running {
     outcome: Option<Outcome>,
     /// The requests whose answers the next request of the client brings.
     waiting: BTreeMap<String, Ask>,
-    permit: Option<OwnedSemaphorePermit>,
+    permit: Option<Permit>,
 }
+
+/// Counts running work until it is dropped.
+pub(super) type Permit = (OwnedSemaphorePermit, TaskTrackerToken);
 
 /// The request of the client that the work is for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AskedOf {
+    pub(super) method: &'static str,
     pub(super) name: String,
     pub(super) params: Json,
 }
@@ -54,11 +65,11 @@ impl Running {
         asked: AskedOf,
         (peer, messages): (Peer, mpsc::Receiver<Message>),
         token: CancellationToken,
-        permit: Option<OwnedSemaphorePermit>,
+        permit: Permit,
         work: Work,
     ) -> Self {
         let (outcome, waiting) = (None, BTreeMap::new());
-        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, permit }
+        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, permit: Some(permit) }
     }
 
     /// Cancels the work, which then ends soon.
@@ -108,6 +119,11 @@ impl Running {
     /// Keeps a request until the client answers it.
     pub(super) fn wait_for(&mut self, ask: Ask) {
         self.waiting.insert(ask.key.clone(), ask);
+    }
+
+    /// Returns true if a request may wait for the client.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Passes the client's answers to the work. Answers to unknown keys and answers of another kind are ignored.

@@ -1,11 +1,13 @@
 //! Serves one client over a pair of streams, such as stdin and stdout.
 
-use rmcp::service::QuitReason;
+use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
 use super::ToolServer;
+use super::running::CANCEL_GRACE;
 
 /// The error of a connection.
 #[derive(Debug, thiserror::Error)]
@@ -39,16 +41,18 @@ impl ToolServer {
         shutdown: CancellationToken,
     ) -> Result<(), ServeError> {
         let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(self.options.max_message_bytes);
-        let running = match rmcp::service::serve_server_with_ct(self.handler(), transport, shutdown.child_token()).await
-        {
+        let calls = TaskTracker::new();
+        let handler = self.handler(calls.clone());
+        let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
             Ok(running) => running,
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_) | rmcp::service::ServerInitializeError::Cancelled) => {
-                return Ok(());
-            }
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
             Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
         };
         let ended = running.waiting().await;
         self.shared.suspended.cancel();
+        calls.close();
+        // The journal is to have the outcomes of cancelled calls.
+        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
         match ended {
             Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Failed { reason: error.to_string() }),
             Ok(_) => Ok(()),

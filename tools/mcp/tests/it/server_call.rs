@@ -200,7 +200,7 @@ async fn calls_beyond_the_limit_are_refused() {
     let first = connected.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
     started.notified().await;
     let (text, is_error) = text_of(&call(&connected.client, "wait", json!({})).await.unwrap());
-    assert!(is_error && text.contains("busy") || text.contains("overloaded"), "{text}");
+    assert!(is_error && text.contains("too many calls"), "{text}");
     first.cancel(None).await.unwrap();
     ended.notified().await;
 }

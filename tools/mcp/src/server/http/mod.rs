@@ -15,11 +15,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
 use self::access::Bearer;
 use self::listener::LimitedListener;
 use super::ToolServer;
+use super::running::CANCEL_GRACE;
 
 /// The names and addresses of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -164,11 +166,13 @@ impl ToolServer {
         let _ended = ended.clone().drop_guard();
         let (server, sessions) = (self.clone(), Arc::new(LocalSessionManager::default()));
         let config = options.config(address, self.options.max_message_bytes, ended.clone());
-        let service = StreamableHttpService::new(move || Ok(server.handler()), sessions, config);
+        let calls = TaskTracker::new();
+        let tracker = calls.clone();
+        let service = StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config);
         let endpoint = Router::new().route_service(HttpOptions::PATH, service);
         let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
         let router = endpoint.route("/healthz", get(async || "ok"));
-        let graceful = self.clone().drain(shutdown.clone(), options.shutdown_grace, ended);
+        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
         let serving = axum::serve(LimitedListener::new(listener, options.max_connections), router)
             .with_graceful_shutdown(shutdown.clone().cancelled_owned());
         let served = tokio::select! {
@@ -177,18 +181,21 @@ impl ToolServer {
             () = graceful => Ok(()),
         };
         self.shared.suspended.cancel();
+        calls.close();
+        // The journal is to have the outcomes of cancelled calls.
+        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
         Ok(served?)
     }
+}
 
-    /// Waits for the shutdown and then for the running calls, ends the sessions, and waits for the connections.
-    async fn drain(self, shutdown: CancellationToken, grace: Duration, ended: CancellationToken) {
-        shutdown.cancelled().await;
-        let calls = u32::try_from(self.options.max_calls).unwrap_or(u32::MAX);
-        let _ = tokio::time::timeout(grace, self.options.calls.acquire_many(calls)).await;
-        tokio::time::sleep(FLUSH).await;
-        ended.cancel();
-        tokio::time::sleep(grace).await;
-    }
+/// Waits for the shutdown and then for the running calls, ends the sessions, and waits for the connections.
+async fn drain(shutdown: CancellationToken, calls: TaskTracker, grace: Duration, ended: CancellationToken) {
+    shutdown.cancelled().await;
+    calls.close();
+    let _ = tokio::time::timeout(grace, calls.wait()).await;
+    tokio::time::sleep(FLUSH).await;
+    ended.cancel();
+    tokio::time::sleep(CANCEL_GRACE).await;
 }
 
 /// Returns an address as it stands in a URL.
