@@ -86,7 +86,13 @@ impl Handler {
             }
         };
         match self.drive(running, context).await? {
-            Driven::Ended(Finished::Method(value)) => Ok(Answer::Ended(serde_json::from_value(value).map_err(internal)?)),
+            Driven::Ended(Finished::Method(mut value)) => {
+                // `rmcp` takes it out for clients of older revisions.
+                if let Some(fields) = value.as_object_mut() {
+                    fields.entry("resultType").or_insert_with(|| "complete".into());
+                }
+                Ok(Answer::Ended(serde_json::from_value(value).map_err(internal)?))
+            }
             Driven::InputRequired(required) => Ok(Answer::InputRequired(required)),
             Driven::Ended(Finished::Call(_)) => Err(ErrorData::internal_error("the method has no result", None)),
         }

@@ -7,4 +7,5 @@ mod corpus;
 mod server_approval;
 mod server_call;
 mod server_client;
+mod server_http;
 mod server_list;

@@ -136,7 +136,7 @@ async fn progress_and_log_messages_arrive_in_order_before_the_result() {
 }
 
 /// Returns a catalog whose tool waits for its cancellation, and the signals of its start and its end.
-fn waiting() -> (Catalog, Arc<Notify>, Arc<Notify>) {
+pub(crate) fn waiting() -> (Catalog, Arc<Notify>, Arc<Notify>) {
     let (started, ended) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = (started.clone(), ended.clone());
     let mut catalog = Catalog::new();
