@@ -78,7 +78,7 @@ async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
         };
     }
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-    println!("{}", listener.local_addr()?);
+    writeln!(io::stdout(), "{}", listener.local_addr()?)?;
     if is_tools {
         return Ok(tools()?.serve_http(listener, &HttpOptions::new(), CancellationToken::new()).await?);
     }
@@ -102,7 +102,8 @@ enum Wire {
 impl Server {
     fn start(server: &str, transport: &str) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
-        let mut child = command.args(["serve", server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child =
+            command.args(["serve", server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut output = BufReader::new(child.stdout.take().ok_or("no output")?);
         let wire = if transport == "http" {
             let mut address = String::new();
@@ -116,7 +117,8 @@ impl Server {
         let mut server = Self { child, wire };
         let client = json!({"name": "bench", "version": "1"});
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        server.request(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string(), true)?;
+        server
+            .request(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string(), true)?;
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
         server.request(&initialized, false)?;
         Ok(server)

@@ -3,14 +3,16 @@
 mod endpoint;
 mod output;
 
+use std::any::TypeId;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent::{Selection, ToolSet};
+use agent::{Selection, SubAgents, ToolSet};
 use clap::Args;
 use tools::call::CallPlace;
-use tools::{CancellationToken, OutputStore, ToolContext};
+use tools::{CancellationToken, Entry, ToolContext};
 use tools_mcp::server::{ServedTools, ToolServer};
 
 use self::endpoint::EndpointOptions;
@@ -23,6 +25,9 @@ use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
 use crate::{interrupt, notice, program};
+
+/// The default of --max-calls.
+const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();
 
 /// Offer the tools to a client of the Model Context Protocol (MCP), such as an editor or an assistant
 ///
@@ -38,8 +43,8 @@ pub(super) struct ServeArgs {
     endpoint: EndpointOptions,
 
     /// Run at most this many calls of all clients at the same time
-    #[arg(long, value_name = "N", default_value_t = ToolServer::DEFAULT_MAX_CALLS as u64, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    max_calls: u64,
+    #[arg(long, value_name = "N", default_value_t = MAX_CALLS)]
+    max_calls: NonZeroUsize,
 
     /// Record the calls in this file, created if missing. File tools cannot reach it
     #[arg(long, value_name = "FILE")]
@@ -71,9 +76,7 @@ impl ServeArgs {
             let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
             of_calls.clone().with_place(CallPlace::new(number, 0).with_id(request.id))
         });
-        let server = server
-            .with_identity(program::name(), program::version())
-            .with_max_calls(usize::try_from(self.max_calls).unwrap_or(usize::MAX));
+        let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
         let following = tokio::spawn(follow(server.clone(), selection, context, set.clone()));
         let ended = endpoint.serve(&server, &counted(set.len() as u64, "tool"), shutdown).await;
         following.abort();
@@ -94,8 +97,6 @@ impl ServeArgs {
         hidden.extend(self.endpoint.token_file.clone());
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
-        // No client can use an output handle, so none is stored.
-        let context = context.with_service(OutputStore::new().with_max_bytes(0));
         Ok(match recording {
             Some(recording) => recording.context(context),
             None => context,
@@ -107,8 +108,11 @@ impl ServeArgs {
     }
 }
 
+/// Returns the selected tools without those that start sub-agents: the model runs at the client.
 fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
-    ToolSet::new(tools::list(), selection, context.services())
+    let starts_agents = |entry: &Arc<Entry>| entry.needs().iter().any(|need| need.id() == TypeId::of::<SubAgents>());
+    let entries = tools::list().into_iter().filter(|entry| !starts_agents(entry));
+    ToolSet::new(entries, selection, context.services())
 }
 
 fn served(set: &ToolSet) -> Result<ServedTools, Error> {

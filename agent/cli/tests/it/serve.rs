@@ -57,16 +57,22 @@ impl Crib {
     async fn serve_http(&self, arguments: &[&str]) -> (Child, String) {
         let mut child = self.serve(&["--http", "127.0.0.1:0"]).args(arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut others = String::new();
         while let Some(line) = lines.next_line().await.unwrap() {
+            others += &line;
             if let Some((_, url)) = line.split_once(" at http://") {
                 return (child, format!("http://{url}"));
             }
         }
-        panic!("the program ended");
+        panic!("the program ended: {others}");
     }
 }
 
-async fn over_stdio(child: &mut Child, person: Person, mode: ClientLifecycleMode) -> RunningService<RoleClient, Person> {
+async fn over_stdio(
+    child: &mut Child,
+    person: Person,
+    mode: ClientLifecycleMode,
+) -> RunningService<RoleClient, Person> {
     let streams = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
     person.serve_with_lifecycle(streams, mode).await.unwrap()
 }
@@ -87,7 +93,7 @@ fn text_of(result: &CallToolResult) -> String {
 /// Makes the calls that a client with this person makes, and checks what became of them.
 async fn check(client: &RunningService<RoleClient, Person>, crib: &Crib, person: &Person) {
     let names: Vec<_> = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
-    assert!(names.contains(&"fs.read".to_owned()) && !names.contains(&"time.now".to_owned()), "{names:?}");
+    assert!(names.iter().all(|name| name.starts_with("fs.")) && names.contains(&"fs.read".to_owned()), "{names:?}");
     let read = call(client, "fs.read", json!({"path": "README.md"})).await;
     assert!(text_of(&read).contains("# Hello"), "{read:?}");
     let file = crib.root().join("new.txt");
@@ -132,6 +138,8 @@ async fn a_grant_allows_calls_without_a_person() {
     let mut child = crib.serve(&["--grant", "fs:write:*.txt"]).spawn().unwrap();
     let [legacy, _] = modes();
     let client = over_stdio(&mut child, Person(None), legacy).await;
+    let tools = client.list_all_tools().await.unwrap();
+    assert!(!tools.iter().any(|tool| tool.name == "agent.spawn"), "there is no model that a sub-agent could have");
     let written = call(&client, "fs.write", json!({"path": "new.txt", "content": "new"})).await;
     assert_ne!(written.is_error, Some(true), "{written:?}");
 }
@@ -169,7 +177,8 @@ async fn status(address: &str, head: &str, body: &[u8]) -> String {
 const JSON: &str = "Content-Type: application/json\r\nAccept: application/json, text/event-stream";
 
 fn initialize() -> Vec<u8> {
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string().into_bytes()
 }
 
@@ -184,10 +193,15 @@ async fn hostile_hosts_and_origins_are_refused() {
         let head = format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\nOrigin: http://localhost:{port}\r\n{JSON}");
         assert!(status(address, &head, &initialize()).await.contains("200"), "{host}");
     }
-    let hosts = ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "0.0.0.0", "[::]", "127.0.0.2",
-        "localhost@evil.example", "10.0.0.1", "xn--lcalhost-n6a"];
-    let origins = ["http://evil.example", "https://localhost", "http://localhost:1", "null", "file://", "http://127.0.0.1.evil.example",
-        "http://evil.example/http://localhost", "chrome-extension://abc", "http://localhost.", "data:text/html,x"];
+    let hosts = [
+        "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "0.0.0.0", "[::]",
+        "127.0.0.2", "localhost@evil.example", "10.0.0.1", "xn--lcalhost-n6a",
+    ];
+    let origins = [
+        "http://evil.example", "https://localhost", "http://localhost:1", "null", "file://",
+        "http://127.0.0.1.evil.example", "http://evil.example/http://localhost", "chrome-extension://abc",
+        "http://localhost.", "data:text/html,x",
+    ];
     let mut refused = 0;
     for host in hosts {
         for origin in ["http://localhost", "", "http://evil.example", "null", "http://127.0.0.1"] {
@@ -254,7 +268,11 @@ async fn huge_messages_are_refused_without_memory() {
     const MOST: u64 = 48 * 1024;
     let crib = Crib::new();
     let deep = ["[".repeat(5_000_000), "]".repeat(5_000_000)].concat();
-    let nested = |deep: &str| format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"fs.read","arguments":{{"path":{deep}}}}}}}"#);
+    let nested = |deep: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"fs.read","arguments":{{"path":{deep}}}}}}}"#
+        )
+    };
     let huge = nested(&format!("\"{}\"", "a".repeat(64 * 1024 * 1024)));
     // Deep, and short enough to be read.
     let shallow = nested(&["[".repeat(1_000_000), "]".repeat(1_000_000)].concat());
@@ -295,7 +313,7 @@ async fn huge_messages_are_refused_without_memory() {
 async fn a_termination_during_a_call_lets_it_end_and_records_it() {
     let crib = Crib::new();
     let journal = crib.dir.path().join("journal.db").to_str().unwrap().to_owned();
-    let (mut child, url) = crib.serve_http(&["--journal", &journal, "--allow", "exec:run:**"]).await;
+    let (mut child, url) = crib.serve_http(&["--journal", &journal, "--allow", "exec:write:sh **"]).await;
     let [legacy, _] = modes();
     let client = over_http(&url, Person(None), legacy).await;
     let peer = client.peer().clone();

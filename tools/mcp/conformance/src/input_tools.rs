@@ -63,7 +63,11 @@ async fn elicitation(cx: ToolContext, arguments: Value) -> Result<String, ToolEr
     let described = |text: &str| json!({"type": "string", "description": text});
     let fields = json!({"username": described("User's response"), "email": described("User's email address")});
     let answer = ask(&cx, elicit("user", arguments["message"].as_str().unwrap_or_default(), fields)).await?;
-    Ok(format!("User response: <action: {}, content: {}>", answer["action"].as_str().unwrap_or_default(), answer["content"]))
+    Ok(format!(
+        "User response: <action: {}, content: {}>",
+        answer["action"].as_str().unwrap_or_default(),
+        answer["content"]
+    ))
 }
 
 fn completed(answer: &Value) -> String {

@@ -8,6 +8,7 @@ mod methods;
 mod plain_tools;
 
 use std::error::Error;
+use std::io::{self, Write as _};
 
 use tokio::net::TcpListener;
 use tools::{CancellationToken, Effects, Tool, ToolContext, ToolError};
@@ -30,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     let listener = TcpListener::bind(&address).await?;
-    println!("http://{}{}", listener.local_addr()?, HttpOptions::PATH);
+    writeln!(io::stdout(), "http://{}{}", listener.local_addr()?, HttpOptions::PATH)?;
     let shutdown = CancellationToken::new();
     let signal = shutdown.clone();
     tokio::spawn(async move {

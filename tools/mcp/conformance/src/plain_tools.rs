@@ -26,7 +26,10 @@ pub(crate) fn register() -> Result<(), Box<dyn Error>> {
     fixed("test_simple_text", json!([{"type": "text", "text": "This is a simple text response for testing."}]))?;
     fixed("test_image_content", json!([image]))?;
     fixed("test_audio_content", json!([{"type": "audio", "data": WAV, "mime_type": "audio/wav"}]))?;
-    fixed("test_embedded_resource", json!([text("test://embedded-resource", "This is an embedded resource content.")]))?;
+    fixed(
+        "test_embedded_resource",
+        json!([text("test://embedded-resource", "This is an embedded resource content.")]),
+    )?;
     let heading = json!({"type": "text", "text": "Multiple content types test:"});
     fixed("test_multiple_content_types", json!([heading, image, mixed]))?;
     let error = ToolError::execution_failed("This tool intentionally returns an error for testing");

@@ -69,7 +69,7 @@ impl Handler {
         let token = cx.cancellation().child_token();
         let mut cx = cx.with_cancellation(token.clone()).with_wire(Format::Mcp).with_service(peer.clone());
         if context.meta.get_progress_token().is_some() {
-            cx = cx.with_progress(PeerProgress::new(peer.clone()));
+            cx = cx.with_progress(Arc::new(PeerProgress::new(peer.clone())));
         }
         if peer.supports("elicitation/create") {
             cx = cx.with_person(Arc::new(PeerPerson::new(peer.clone())));

@@ -64,7 +64,7 @@ impl Handler {
                     return self.suspend(running, requests);
                 };
                 match step {
-                    Step::Message(Message::Ask(ask)) => running.wait_for(ask),
+                    Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                     Step::Message(message) => messages.send(message).await,
                     Step::Ended(outcome) => return end(outcome, &running.peer, generation),
                 }
@@ -81,8 +81,8 @@ impl Handler {
             };
             match step {
                 Step::Ended(outcome) => return end(outcome, &running.peer, generation),
-                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(ask, context)),
-                Step::Message(Message::Ask(ask)) => running.wait_for(ask),
+                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(*ask, context)),
+                Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                 Step::Message(message) => messages.send(message).await,
             }
         }

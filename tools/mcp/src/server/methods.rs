@@ -6,8 +6,8 @@ use std::pin::Pin;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::RequestContext;
-use serde::de::DeserializeOwned;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::drive::Driven;

@@ -54,15 +54,18 @@ pub struct PeerRequest {
 pub(super) enum Message {
     Progress(Progress),
     Log { level: LogLevel, logger: Option<String>, data: Value },
-    Ask(Ask),
+    Ask(Box<Ask>),
 }
+
+/// The answer of a client.
+pub(super) type Answer = Result<Value, PeerError>;
 
 /// A request of a call that waits for the answer of the client.
 pub(super) struct Ask {
     pub(super) key: String,
     pub(super) kind: RequestKind,
     pub(super) request: InputRequest,
-    pub(super) answer: oneshot::Sender<Result<Value, PeerError>>,
+    pub(super) answer: oneshot::Sender<Answer>,
 }
 
 /// The error for a request to a client.
@@ -142,7 +145,7 @@ impl Peer {
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
-                self.0.messages.send(Message::Ask(ask)).await.map_err(|_| PeerError::Gone)?;
+                self.0.messages.send(Message::Ask(Box::new(ask))).await.map_err(|_| PeerError::Gone)?;
             }
             receivers.push(receiver);
         }
@@ -168,7 +171,7 @@ impl Peer {
     }
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
-    fn ask(&self, request: PeerRequest) -> Result<(Option<Ask>, oneshot::Receiver<Result<Value, PeerError>>), PeerError> {
+    fn ask(&self, request: PeerRequest) -> Result<(Option<Ask>, oneshot::Receiver<Answer>), PeerError> {
         let PeerRequest { key, method, params } = request;
         let Some(kind) = RequestKind::from_method(&method) else {
             return Err(PeerError::Invalid { reason: format!("a client has no method {method}") });

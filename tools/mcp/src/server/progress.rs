@@ -1,7 +1,5 @@
 //! [`ProgressLine`]: the progress of a call as MCP wants it.
 
-use std::sync::Arc;
-
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use tools::{Progress, ProgressSink, ToolContext};
 
@@ -11,8 +9,8 @@ use super::peer::Peer;
 pub(super) struct PeerProgress(Peer);
 
 impl PeerProgress {
-    pub(super) fn new(peer: Peer) -> Arc<dyn ProgressSink> {
-        Arc::new(Self(peer))
+    pub(super) fn new(peer: Peer) -> Self {
+        Self(peer)
     }
 }
 

@@ -1,7 +1,8 @@
 //! [`RequestKind`]: the requests that a server may make of a client.
 
 use rmcp::model::{
-    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest, ListRootsRequest, ServerRequest,
+    ClientCapabilities, CreateMessageRequest, ElicitRequest, ElicitResult, InputRequest, ListRootsRequest,
+    ServerRequest,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -60,7 +61,9 @@ impl RequestKind {
         let request = json!({"method": method, "params": params});
         let invalid = |error: serde_json::Error| error.to_string();
         Ok(match self {
-            Self::Elicitation => InputRequest::Elicitation(serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?),
+            Self::Elicitation => {
+                InputRequest::Elicitation(serde_json::from_value::<ElicitRequest>(request).map_err(invalid)?)
+            }
             Self::Sampling => {
                 InputRequest::CreateMessage(serde_json::from_value::<CreateMessageRequest>(request).map_err(invalid)?)
             }

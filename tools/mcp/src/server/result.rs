@@ -17,7 +17,8 @@ pub(super) fn call_tool_result(entry: &Entry, result: ToolResult) -> CallToolRes
     }
     let mut written = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     // A failed call need not satisfy the schema.
-    written.structured_content = structured.filter(|_| entry.tool().output.is_some() && !is_error).map(Json::into_value);
+    written.structured_content =
+        structured.filter(|_| entry.tool().output.is_some() && !is_error).map(Json::into_value);
     written
 }
 

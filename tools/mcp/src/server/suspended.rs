@@ -77,4 +77,3 @@ impl Suspended {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-

@@ -19,7 +19,11 @@ fn number() -> Tool {
 #[tokio::test]
 async fn a_call_passes_the_pipeline_and_returns_the_result() {
     let mut catalog = Catalog::new();
-    catalog.register(number(), async |cx: ToolContext, arguments: Value| format!("{} {}", cx.session().unwrap(), arguments["n"])).unwrap();
+    catalog
+        .register(number(), async |cx: ToolContext, arguments: Value| {
+            format!("{} {}", cx.session().unwrap(), arguments["n"])
+        })
+        .unwrap();
     let server = server(catalog, ToolContext::new().with_session("s"));
     for mode in BOTH {
         let connected = connect(&server, mode, Person::silent()).await;
@@ -159,7 +163,8 @@ async fn a_notification_of_the_client_cancels_a_call() {
         let (catalog, started, ended) = waiting();
         let connected = connect(&server(catalog, ToolContext::new()), mode, Person::silent()).await;
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(CallToolRequestParams::new("wait")));
-        let handle = connected.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
+        let handle =
+            connected.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
         started.notified().await;
         handle.cancel(None).await.unwrap();
         ended.notified().await;

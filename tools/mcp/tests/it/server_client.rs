@@ -12,7 +12,7 @@ use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, RoleClient};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
-use tools_mcp::server::{ServedTools, ServeError, ToolServer};
+use tools_mcp::server::{ServeError, ServedTools, ToolServer};
 
 /// The generations of the protocol.
 pub(crate) const BOTH: [ClientLifecycleMode; 2] = [legacy(), modern()];

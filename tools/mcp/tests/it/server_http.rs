@@ -17,7 +17,10 @@ use crate::server_call::waiting;
 use crate::server_client::{Person, legacy, server, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
-async fn listen(server: &ToolServer, options: HttpOptions) -> (SocketAddr, JoinHandle<Result<(), HttpError>>, CancellationToken) {
+async fn listen(
+    server: &ToolServer,
+    options: HttpOptions,
+) -> (SocketAddr, JoinHandle<Result<(), HttpError>>, CancellationToken) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (server, shutdown) = (server.clone(), CancellationToken::new());

@@ -43,7 +43,9 @@ async fn a_definition_arrives_with_all_that_the_protocol_has() {
     let parameters = json!({"type": "object", "$defs": {"a": {"$anchor": "a", "type": "integer"}}, "properties": {
         "n": {"$ref": "#/$defs/a"}, "x": {"if": {"type": "string"}, "then": {"minLength": 1}, "else": true}}});
     let output = json!({"type": "array", "items": {"type": "integer"}});
-    let icon = serde_json::from_value(json!({"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"]}));
+    let icon = serde_json::from_value(
+        json!({"src": "https://example.org/i.png", "mimeType": "image/png", "sizes": ["48x48"]}),
+    );
     let definition = tools::Tool::new("draw", "Draws.", parameters.clone()).unwrap();
     let definition = definition.with_title("Draw it").with_icons([icon.unwrap()]).with_output(output.clone());
     catalog.register(definition, async |_: ToolContext, _: Value| "drawn").unwrap();

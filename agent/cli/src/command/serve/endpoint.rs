@@ -52,6 +52,7 @@ impl EndpointOptions {
         if let Some(token) = self.token()? {
             options = options.with_token(token)?;
         }
+        options.check_address(address)?;
         let options = self.allow_host.iter().fold(options, |options, host| options.with_host(host));
         let options = self.allow_origin.iter().fold(options, |options, origin| options.with_origin(origin));
         Ok(Endpoint::Http { address, options })

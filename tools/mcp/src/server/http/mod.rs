@@ -122,6 +122,17 @@ impl HttpOptions {
         self
     }
 
+    /// Checks that a server with these options may listen on the address.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::TokenRequired`] if other machines can reach the address and there is no token.
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), HttpError> {
+        if !address.ip().is_loopback() && self.token.is_none() {
+            return Err(HttpError::TokenRequired { address });
+        }
+        Ok(())
+    }
+
     /// Returns the configuration of `rmcp` for a server at this address.
     fn config(&self, address: SocketAddr, max_bytes: usize, ended: CancellationToken) -> StreamableHttpServerConfig {
         let bound = (!address.ip().is_unspecified()).then(|| host_of(address.ip()));
@@ -158,9 +169,7 @@ impl ToolServer {
         shutdown: CancellationToken,
     ) -> Result<(), HttpError> {
         let address = listener.local_addr()?;
-        if !address.ip().is_loopback() && options.token.is_none() {
-            return Err(HttpError::TokenRequired { address });
-        }
+        options.check_address(address)?;
         let ended = CancellationToken::new();
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
