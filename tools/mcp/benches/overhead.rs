@@ -8,6 +8,7 @@ use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
+use axum::serve::ListenerExt as _;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, ServerCapabilities, ServerConfig,
 };
@@ -20,7 +21,7 @@ use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
 use tools_mcp::server::{HttpOptions, ServedTools, ToolServer};
 
 /// The rounds of each server.
-const ROUNDS: usize = 10;
+const ROUNDS: usize = 5;
 /// The calls of a round.
 const CALLS: usize = 1_000;
 
@@ -85,6 +86,8 @@ async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
     // The same checks of hosts and origins.
     let config = StreamableHttpServerConfig::default().with_allowed_origins(["http://localhost:*"]);
     let service = StreamableHttpService::new(|| Ok(Bare), Arc::<LocalSessionManager>::default(), config);
+    // Without it, each answer waits for the client's acknowledgement.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     Ok(axum::serve(listener, axum::Router::new().route_service("/mcp", service)).await?)
 }
 
