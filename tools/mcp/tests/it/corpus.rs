@@ -1,6 +1,6 @@
 //! Real definitions, from data that is not part of the project. `TOOLCRIB_DATA` names its folder.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,8 +8,10 @@ use std::sync::Arc;
 use flate2::read::GzDecoder;
 use rmcp::model;
 use serde_json::{Value, json};
+use tools::{Catalog, ToolContext};
 
 use crate::scripted::{BOTH, Scripted, cx, imported};
+use crate::server_client;
 
 #[tokio::test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-mcp --test it -- --ignored corpus"]
@@ -36,6 +38,35 @@ async fn every_definition_is_imported_with_its_schema() {
         let last = report.tools.last().unwrap();
         let result = catalog.execute(&cx(), last, json!({})).await;
         assert!(result.is_ok() || result.is_err_and(|error| error.code() == tools::ErrorCode::InvalidArguments));
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-mcp --test it -- --ignored corpus::"]
+async fn served_definitions_are_read_back_with_equal_schemas() {
+    let mut catalog = Catalog::new();
+    let mut expected = BTreeMap::new();
+    for (number, row) in rows_of("tools_livemcp_bfcl_ref.jsonl.gz").enumerate() {
+        let description = row["description"].as_str().filter(|text| !text.is_empty()).unwrap_or("Undescribed.");
+        let tool = tools::Tool::new(format!("t{number}"), description, row["parameters"].clone()).unwrap();
+        if catalog.register(tool, async |_: ToolContext, _: Value| "").is_ok() {
+            expected.insert(format!("t{number}"), (description.to_owned(), row["parameters"].clone()));
+        }
+    }
+    assert_eq!(expected.len(), 3461);
+    let server = server_client::server(catalog, ToolContext::new());
+    for mode in server_client::BOTH {
+        let listed = server_client::connect(&server, mode, server_client::Person::silent()).await.client.list_all_tools().await.unwrap();
+        assert_eq!(listed.len(), 3461);
+        let mut others = Vec::new();
+        for tool in &listed {
+            let (description, parameters) = &expected[&*tool.name];
+            assert_eq!(tool.description.as_deref(), Some(&**description));
+            if Value::Object((*tool.input_schema).clone()) != *parameters {
+                others.push((&tool.name, &tool.input_schema, parameters));
+            }
+        }
+        assert!(others.is_empty(), "{} differ, such as {:?}", others.len(), others.first());
     }
 }
 

@@ -1,5 +1,6 @@
-//! The tests of this crate.
+//! Real MCP peers in both generations of the protocol.
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(deprecated, reason = "clients of older revisions have log messages and sampling")]
 
 mod client_call;
 mod client_connection;
@@ -11,3 +12,9 @@ mod client_import;
 mod client_resource;
 mod corpus;
 mod scripted;
+mod server_approval;
+mod server_call;
+mod server_client;
+#[cfg(feature = "http")]
+mod server_http;
+mod server_list;
