@@ -12,6 +12,7 @@ mod preview;
 mod programs;
 mod protected;
 mod report;
+mod request;
 mod run;
 mod sandbox;
 mod script;
