@@ -1,11 +1,11 @@
 //! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant.
 
-use tools::protocol::Words;
-use tools::question::AnswerKind;
-use tools::{Answer, AskError, Question, ToolContext, ToolError, ToolErrorKind};
+use tools::question::{AnswerKind, InvalidQuestion};
+use tools::{Answer, AskError, Question, ToolContext, ToolError, ToolErrorKind, visible_line};
 use tools_fs::Workspace;
 
 use crate::network;
+use crate::request::Request;
 use crate::sandbox::Granted;
 
 /// The note of a run that could not write.
@@ -20,8 +20,12 @@ const NO_NETWORK: &str = "the program had no network, because without bubblewrap
 const WHOLE_NETWORK: &str =
     "the program had the whole network, as the user agreed; the hosts that it reached are not known";
 
-/// The most characters of a command line that a question shows.
-const SHOWN: usize = 1000;
+/// The note of a run about which nobody was asked, because the question would not show all of it.
+const TOO_LONG: &str = "the user was not asked, because the command with its variables and its input is too long for a question; put the \
+                        long part into a file of the workspace";
+
+/// The most characters of a host that a question shows.
+const SHOWN: usize = 60;
 
 /// The most hosts that a question names.
 const HOSTS: usize = 10;
@@ -43,26 +47,27 @@ impl Consent {
     ///
     /// # Errors
     /// Returns an error if the call was cancelled.
-    pub(crate) async fn ask(cx: &ToolContext, workspace: &Workspace, command: &Words) -> Result<Self, ToolError> {
-        let command = shown(command);
+    pub(crate) async fn ask(cx: &ToolContext, workspace: &Workspace, request: &Request) -> Result<Self, ToolError> {
+        let described = request.describe()?;
         let mut consent = Self { may_write: false, has_network: false, notes: Vec::new() };
         if Granted::from_context(cx).has_writable(workspace) {
             let text = format!(
                 "May this program write the granted files of the workspace? Without bubblewrap, nothing keeps it from files that run or \
-                 configure programs, such as git hooks. Without a yes, it reads only.\n{command}"
+                 configure programs, such as git hooks. Without a yes, it reads only.\n{described}"
             );
-            consent.may_write = agrees(cx, text).await?;
+            consent.may_write = consent.agrees(cx, text).await?;
             consent.notes.extend((!consent.may_write).then(|| READ_ONLY.to_owned()));
         }
         match network::wanted(cx) {
             Ok(hosts) if hosts.is_empty() => {}
             Ok(hosts) => {
                 let text = format!(
-                    "May this program reach every host, also those of the local network? The grant names only {}, but without \
-                     bubblewrap nothing keeps it from others. Without a yes, it has no network.\n{command}",
+                    "May this program reach every host, the local network and the services of this machine, and send to them? The \
+                     grant names only {}, but without bubblewrap nothing keeps it from others. Without a yes, it has no \
+                     network.\n{described}",
                     listed(&hosts)
                 );
-                consent.has_network = agrees(cx, text).await?;
+                consent.has_network = consent.agrees(cx, text).await?;
                 let note = if consent.has_network { WHOLE_NETWORK } else { NO_NETWORK };
                 consent.notes.push(note.to_owned());
             }
@@ -70,30 +75,37 @@ impl Consent {
         }
         Ok(consent)
     }
-}
-
-/// Returns true if the person says yes.
-async fn agrees(cx: &ToolContext, text: String) -> Result<bool, ToolError> {
-    let question = Question::new(text, AnswerKind::Confirmation)
-        .map_err(|error| ToolError::execution_failed(error.to_string()))?;
-    match cx.ask(question).await {
-        Ok(answer) => Ok(answer == Answer::Confirmation(true)),
-        Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
-        Err(_) => Ok(false),
+    /// Adds a note, once for both questions.
+    fn note(&mut self, note: &str) {
+        if !self.notes.iter().any(|present| present == note) {
+            self.notes.push(note.to_owned());
+        }
     }
-}
 
-/// Returns the command line as one line. Its words are quoted, so that invisible characters are escaped.
-fn shown(command: &Words) -> String {
-    let line = command.to_string();
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}… and {} more characters", &line[..end], line[end..].chars().count()),
-        None => line,
+    /// Returns true if the person says yes. A question that would show only a part of the command is not asked.
+    async fn agrees(&mut self, cx: &ToolContext, text: String) -> Result<bool, ToolError> {
+        let question = match Question::new(text, AnswerKind::Confirmation) {
+            Ok(question) => question,
+            Err(InvalidQuestion::TooLong { .. }) => {
+                self.note(TOO_LONG);
+                return Ok(false);
+            }
+            Err(error) => return Err(ToolError::execution_failed(error.to_string())),
+        };
+        match cx.ask(question).await {
+            Ok(answer) => Ok(answer == Answer::Confirmation(true)),
+            Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
+            Err(error @ AskError::Host { .. }) => {
+                self.note(&error.to_string());
+                Ok(false)
+            }
+            Err(_) => Ok(false),
+        }
     }
 }
 
 fn listed(hosts: &[String]) -> String {
-    let mut names: Vec<String> = hosts.iter().take(HOSTS).cloned().collect();
+    let mut names: Vec<String> = hosts.iter().take(HOSTS).map(|host| visible_line(host, SHOWN)).collect();
     if hosts.len() > HOSTS {
         names.push(format!("{} more", hosts.len() - HOSTS));
     }

@@ -23,6 +23,8 @@ mod protected;
 #[cfg(feature = "tools")]
 mod report;
 #[cfg(feature = "tools")]
+mod request;
+#[cfg(feature = "tools")]
 mod run;
 #[cfg(feature = "tools")]
 mod sandbox;

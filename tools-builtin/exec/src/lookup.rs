@@ -40,7 +40,7 @@ pub(crate) fn program(
         };
         let advice = match toolchain() {
             Some(toolchain) => format!(
-                "it belongs to the toolchain {toolchain}, so ask the user to set programs.toolchains = [\"{toolchain}\"]"
+                "it belongs to the toolchain {toolchain}, so ask the user to add \"{toolchain}\" to programs.toolchains"
             ),
             None => "name another program, or its path below the workspace root".to_owned(),
         };
@@ -83,5 +83,10 @@ mod tests {
         for name in ["./ls", "no-such-program", "./none", "/etc/passwd", "/"] {
             assert!(program(name, root.path(), &FOLDERS, || None).is_err(), "{name}");
         }
+    }
+    #[test]
+    fn a_toolchain_is_added_to_those_that_are_set() {
+        let error = program("cargo-of-nobody", Path::new("/"), &FOLDERS, || Some(Toolchain::Rust)).unwrap_err();
+        assert!(error.to_string().contains("add \"rust\" to programs.toolchains"), "{error}");
     }
 }

@@ -23,17 +23,28 @@ fn is_about_hosts(clause: &Clause) -> bool {
     clause.scheme().is_none_or(|scheme| scheme == "net")
 }
 
+/// Returns the hosts that a program reaches through the proxy. Empty if the grant names none.
+///
+/// # Errors
+/// Returns the reason why programs have no network here.
+pub(crate) fn proxied(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
+    let hosts = if is_granted(cx) { hosts(cx) } else { Vec::new() };
+    if !hosts.is_empty() {
+        Network::check(cx)?;
+    }
+    Ok(hosts)
+}
+
 /// Returns the hosts about which the person is asked without bubblewrap, where programs reach all hosts or none. Empty if the grant names
 /// none.
 ///
 /// # Errors
 /// Returns the reason why a program cannot have a network whatever the answer is.
 pub(crate) fn wanted(cx: &ToolContext) -> Result<Vec<String>, &'static str> {
-    let hosts = if is_granted(cx) { hosts(cx) } else { Vec::new() };
+    let hosts = proxied(cx)?;
     if hosts.is_empty() {
         return Ok(hosts);
     }
-    Network::check(cx)?;
     let mut rules = cx.policy().map_or(&[][..], |policy| policy.rules()).iter();
     if rules.any(|rule| rule.verdict() == Verdict::Deny && rule.target().is_some_and(is_about_hosts)) {
         return Err("a rule denies hosts, and without bubblewrap nothing keeps the program from them");

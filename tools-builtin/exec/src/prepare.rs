@@ -8,15 +8,16 @@ use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
-use crate::command::command;
 use crate::consent::Consent;
 use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
 use crate::protected::{Protected, shown};
 use crate::report::left_out;
+use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
+use crate::toolchain::Folders;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 
 /// The most changed files that a result names.
@@ -30,19 +31,41 @@ pub(crate) enum Streams {
     Terminal,
 }
 
-/// A program to start, as a call names it.
-pub(crate) struct Request {
-    pub(crate) program: String,
-    pub(crate) args: Vec<String>,
-    /// Variables in addition to those that every program gets, each as `NAME=VALUE`.
-    pub(crate) env: Vec<String>,
-    /// The working directory, relative to the workspace root.
-    pub(crate) cwd: String,
+/// The files of a program, which are found before anybody is asked about it.
+struct Place {
+    cwd: PathBuf,
+    program: PathBuf,
+    toolchains: Vec<Folders>,
+    /// The folders in which programs are looked up.
+    search: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Looks for the files. Blocks.
+    fn look(cx: &ToolContext, sandbox: &Sandbox, workspace: &Workspace, request: &Request) -> Result<Self, ToolError> {
+        let root = workspace.root();
+        let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
+        let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
+        let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
+        let toolchains = sandbox.toolchains(workspace);
+        let read = Granted::from_context(cx).on_disk(workspace, &toolchains);
+        if !read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
+            return Err(ToolError::execution_failed(format!(
+                "programs may not read their working directory; choose another cwd, or ask for the grant {clause}"
+            )));
+        }
+        let search = lookup::folders(&toolchains);
+        let other = || sandbox.other_toolchain(&request.program);
+        let program = lookup::program(&request.program, root, &search, other)?;
+        Ok(Self { cwd, program, toolchains, search })
+    }
 }
 
 /// A program that is ready to start behind the walls of a context: its grant, [`Sandbox`] and [`Workspace`].
 pub struct Prepared {
     pub(crate) launch: Launch,
+    /// The text of standard input.
+    pub(crate) stdin: String,
     root: PathBuf,
     granted: Granted,
     protected: Protected,
@@ -74,7 +97,9 @@ impl Prepared {
         cwd: &str,
     ) -> Result<Self, ToolError> {
         let (program, cwd) = (program.to_owned(), cwd.to_owned());
-        Self::for_call(cx, Request { program, args: args.to_vec(), env: env.to_vec(), cwd }, Streams::Pipes).await
+        let (args, env) = (args.to_vec(), env.to_vec());
+        let request = Request { program, args, env, cwd, script: None, input: Input::Text(String::new()) };
+        Self::for_call(cx, request, Streams::Pipes).await
     }
 
     /// Returns the command that starts the program.
@@ -97,15 +122,17 @@ impl Prepared {
         if streams == Streams::Terminal && !matches!(confinement, Some(Confinement::Bubblewrap(_))) {
             return Err(failed(&WallsError::NoTerminal));
         }
+        let (place, request) = {
+            let (cx, sandbox, workspace) = (cx.clone(), sandbox.clone(), workspace.clone());
+            blocking(move || Ok((Place::look(&cx, &sandbox, &workspace, &request)?, request))).await?
+        };
         let consent = match confinement {
-            Some(Confinement::LandlockAlone) => {
-                let command = command(&request.env, &request.program, &request.args).map_err(|error| failed(&error))?;
-                Some(Consent::ask(cx, &workspace, &command).await?)
-            }
+            Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, &request).await?),
             _ => None,
         };
         let cx = cx.clone();
-        blocking(move || Self::confined(&cx, &sandbox, &workspace, confinement, request, consent, streams)).await
+        blocking(move || Self::confined(&cx, &sandbox, &workspace, confinement, (request, place), consent, streams))
+            .await
     }
 
     /// Makes the walls of a program. `consent` is `None` if nothing was asked. Blocks. Must be called in a Tokio runtime.
@@ -114,11 +141,11 @@ impl Prepared {
         sandbox: &Sandbox,
         workspace: &Workspace,
         confinement: Option<Confinement>,
-        request: Request,
+        (request, place): (Request, Place),
         consent: Option<Consent>,
         streams: Streams,
     ) -> Result<Self, ToolError> {
-        let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
+        let Place { cwd, program, toolchains, search } = place;
         let granted = Granted::from_context(cx);
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
@@ -131,7 +158,6 @@ impl Prepared {
             protected.check(root)?;
         }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
-        let toolchains = sandbox.toolchains(workspace);
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
         let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().collect();
         if confinement.is_none() {
@@ -161,21 +187,13 @@ impl Prepared {
         if network.is_some() {
             walls.network = walls::Network::Proxy;
         }
-        let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
-        let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
-        if !walls.read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
-            return Err(ToolError::execution_failed(format!(
-                "programs may not read their working directory; choose another cwd, or ask for the grant {clause}"
-            )));
-        }
         let home = match confinement {
             Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
             _ => scratch.path(),
         };
-        let search = lookup::folders(&toolchains);
         let variables = network.as_ref().map(Network::variables).unwrap_or_default();
         let confined = Confined {
-            program: lookup::program(&request.program, root, &search, || sandbox.other_toolchain(&request.program))?,
+            program,
             args: request.args,
             env: environment(&toolchains, &search, home, variables, &request.env),
             cwd,
@@ -194,8 +212,12 @@ impl Prepared {
             Some(network) => network.attach(launch),
             None => launch,
         };
+        let stdin = match request.input {
+            Input::Text(text) => text,
+            Input::Later => String::new(),
+        };
         let root = root.to_owned();
-        Ok(Self { launch, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
+        Ok(Self { launch, stdin, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
     }
 
     /// Returns notes about the run for the model. Blocks.

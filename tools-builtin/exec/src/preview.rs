@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use tools::protocol::Clause;
 use tools::{Preview, ToolContext, ToolError, TreePath, Trees, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
-use crate::network::{self, Network};
-use crate::report::left_out;
+use crate::network;
+use crate::report::{left_out, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
@@ -15,12 +16,18 @@ use crate::walls::{Confinement, Limits};
 /// The characters of a working directory that are shown.
 const SHOWN: usize = 200;
 
+/// The reach of an approval, which has the words of a command and not its folder.
+pub(crate) const EVERY_FOLDER: &str = "but an approval for the session covers every folder";
+
+/// What is protected if no clause and no rule names any of it.
+const ALL_PROTECTED: &str = ".git and files that run by themselves";
+
 /// The lines about a program without walls.
 const UNCONFINED: &str = "walls: none, because this machine cannot confine programs\nreads and changes: all that you can\nnetwork: any host\n";
 
 /// Describes a command and its walls for the person who is asked about it. `seconds` is its time limit, if it has one.
 pub(crate) fn preview(cx: &ToolContext, command: &str, cwd: &str, seconds: Option<u32>) -> Result<Preview, ToolError> {
-    let place = if cwd == "." { String::new() } else { format!("in: {}\n", visible_line(cwd, SHOWN)) };
+    let place = if cwd == "." { String::new() } else { format!("in: {}, {EVERY_FOLDER}\n", visible_line(cwd, SHOWN)) };
     Ok(Preview::summary(format!("runs: {command}\n{place}{}", walls(cx, seconds)?)))
 }
 
@@ -30,7 +37,7 @@ pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, To
     let Some(confinement) = sandbox.confinement()? else { return Ok(UNCONFINED.to_owned()) };
     let granted = Granted::from_context(cx);
     let mut text = format!("reads: {}, the folders of the system\n", listed(&granted.readable));
-    text += &format!("changes: {}\n", changes(&granted, &confinement));
+    text += &format!("changes: {}\n", changes(cx, &granted, &confinement)?);
     text += &format!("network: {}\n", network(cx, &confinement));
     if let Some(note) = left_out(granted.left_out()) {
         text += &format!("note: {note}\n");
@@ -48,17 +55,28 @@ pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, To
 }
 
 /// Describes the files that the program changes, with those that are protected in them.
-fn changes(granted: &Granted, confinement: &Confinement) -> String {
+fn changes(cx: &ToolContext, granted: &Granted, confinement: &Confinement) -> Result<String, ToolError> {
     let changed = listed(&granted.writable);
-    let protected = ".git and files that run by themselves";
-    match confinement {
+    Ok(match confinement {
         _ if granted.writable.paths.is_empty() => changed,
-        Confinement::Bubblewrap(_) => {
-            format!("{changed}, also by rename and removal\nprotected, unless named in a grant: {protected}")
-        }
+        Confinement::Bubblewrap(_) => format!("{changed}, also by rename and removal\nprotected: {}", protected(cx)),
         Confinement::LandlockAlone => {
-            format!("{changed}, also by rename and removal, after one more question\nnot protected: {protected}")
+            // Nothing is asked about files that do not exist, because the program cannot create them.
+            let is_asked = granted.has_writable(&*cx.need::<Workspace>()?);
+            let question = if is_asked { ", after one more question" } else { "" };
+            format!("{changed}, also by rename and removal{question}\nnot protected: {ALL_PROTECTED}")
         }
+    })
+}
+
+/// Describes the files that stay as they are in a folder that the program changes.
+fn protected(cx: &ToolContext) -> String {
+    let policy = cx.policy().zip(cx.tool().map(Into::into));
+    let lifting = cx.sensitive_paths().lifted_by(cx.previewed_grant(), policy);
+    let clauses: Vec<String> = lifting.into_iter().map(Clause::to_string).collect();
+    match clauses.is_empty() {
+        true => ALL_PROTECTED.to_owned(),
+        false => format!("files that run by themselves, but not those that these name: {}", shortened(&clauses)),
     }
 }
 
@@ -90,13 +108,17 @@ fn below_home(path: &Path, home: &Path) -> String {
 /// Names the hosts that the program reaches.
 fn network(cx: &ToolContext, confinement: &Confinement) -> String {
     let (hosts, way) = match confinement {
-        Confinement::Bubblewrap(_) if Network::check(cx).is_ok() => (network::hosts(cx), "through a proxy"),
-        Confinement::Bubblewrap(_) => return "none".to_owned(),
-        Confinement::LandlockAlone => {
-            (network::wanted(cx).unwrap_or_default(), "which is asked about at the start, because it opens every host")
-        }
+        Confinement::Bubblewrap(_) => (network::proxied(cx), "through a proxy"),
+        Confinement::LandlockAlone => (
+            network::wanted(cx),
+            "which is asked about at the start, because it opens every host, the local network and the services of this machine",
+        ),
     };
-    if hosts.is_empty() { "none".to_owned() } else { format!("{}, {way}", hosts.join(", ")) }
+    match hosts {
+        Ok(hosts) if hosts.is_empty() => "none".to_owned(),
+        Ok(hosts) => format!("{}, {way}", hosts.join(", ")),
+        Err(reason) => format!("none, because {reason}"),
+    }
 }
 
 fn listed(trees: &Trees) -> String {

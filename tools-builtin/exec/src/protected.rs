@@ -12,8 +12,10 @@ use tools::{ToolContext, ToolError, TreePath, Trees, visible_line};
 const MAX_ENTRIES: usize = 200_000;
 
 /// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
-const OF_GIT: [&str; 7] =
-    ["attributes", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir", "hooks"];
+const OF_GIT: [&str; 12] = [
+    "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir", "hooks", "opts",
+    "remotes", "strategy", "strategy_opts",
+];
 
 /// The folders of git that have the names of branches below them.
 const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
@@ -152,7 +154,14 @@ fn is_data_of_git(path: &str) -> bool {
     let mut names = path.split('/').skip_while(|name| !name.eq_ignore_ascii_case(".git")).skip(1).peekable();
     match names.peek() {
         None => false,
-        Some(first) => DATA_OF_GIT.contains(first) || !names.any(|name| OF_GIT.contains(&name)),
+        Some(first) if DATA_OF_GIT.contains(first) => true,
+        // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
+        _ => {
+            let names: Vec<&str> = names.collect();
+            let is_setting =
+                |at: usize| OF_GIT.contains(&names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
+            !(0..names.len()).any(is_setting)
+        }
     }
 }
 
@@ -179,4 +188,30 @@ type Changed = Option<std::time::SystemTime>;
 #[cfg(not(unix))]
 fn changed(metadata: &Metadata) -> Changed {
     metadata.modified().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_a_repository_are_told_from_its_data() {
+        for setting in [
+            ".git/config", ".git/hooks/a", ".git/remotes/origin", ".git/branches/a", ".git/rebase-merge/strategy",
+            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin",
+        ] {
+            assert!(!is_data_of_git(setting), "{setting}");
+        }
+        for data in [
+            ".git/index",
+            ".git/refs/remotes/origin/main",
+            ".git/refs/heads/hooks",
+            ".git/logs/refs/remotes/origin/main",
+            ".git/modules/a/refs/remotes/origin/main",
+            ".git/modules/a/logs/refs/remotes/origin/main",
+            ".git/sequencer/head",
+        ] {
+            assert!(is_data_of_git(data), "{data}");
+        }
+    }
 }

@@ -6,25 +6,30 @@ use tools::visible_line;
 
 use crate::supervise::{Captured, Ended, Exit};
 
-/// The most clauses that a note names.
+/// The most clauses that a line names.
 const NAMED: usize = 10;
 
-/// The characters of a clause that a note shows.
+/// The characters of a clause that a line shows.
 const SHOWN: usize = 100;
 
 /// Returns a note that names the clauses that were left out of the walls.
 pub(crate) fn left_out(clauses: &[String]) -> Option<String> {
+    let text = || {
+        format!(
+            "these clauses do not reach programs, because the kernel knows no wildcards in paths: {}; grant a folder, such as fs:read:src/**",
+            shortened(clauses)
+        )
+    };
+    (!clauses.is_empty()).then(text)
+}
+
+/// Names clauses in one line.
+pub(crate) fn shortened(clauses: &[String]) -> String {
     let mut names: Vec<String> = clauses.iter().take(NAMED).map(|clause| visible_line(clause, SHOWN)).collect();
     if clauses.len() > NAMED {
         names.push(format!("{} more", clauses.len() - NAMED));
     }
-    let text = || {
-        format!(
-            "these clauses do not reach programs, because the kernel knows no wildcards in paths: {}; grant a folder, such as fs:read:src/**",
-            names.join(", ")
-        )
-    };
-    (!names.is_empty()).then(text)
+    names.join(", ")
 }
 
 /// Returns the end of a program and its output as text.

@@ -1,5 +1,6 @@
 //! `exec.run`: runs a program.
 
+use std::mem;
 use std::time::{Duration, Instant};
 
 use tools::{Preview, Targets, ToolContext, ToolError, tool};
@@ -7,8 +8,9 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
-use crate::prepare::{Prepared, Request, Streams, blocking, failed, not_started};
+use crate::prepare::{Prepared, Streams, blocking, failed, not_started};
 use crate::report::{end, report};
+use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
@@ -57,22 +59,18 @@ pub(crate) async fn run(
     #[schemars(range(min = 1, max = 600))]
     timeout: u32,
 ) -> Result<String, ToolError> {
-    let prepared = Prepared::for_call(cx, Request { program, args, env, cwd }, Streams::Pipes).await?;
-    run_prepared(cx, prepared, stdin, timeout).await
+    let request = Request { program, args, env, cwd, script: None, input: Input::Text(stdin) };
+    let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
+    run_prepared(cx, prepared, timeout).await
 }
 
 /// Runs a program to its end, or to its time limit in seconds.
-pub(crate) async fn run_prepared(
-    cx: &ToolContext,
-    prepared: Prepared,
-    stdin: String,
-    timeout: u32,
-) -> Result<String, ToolError> {
+pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
     let running = running.map_err(not_started)?;
-    running.feed(stdin.into_bytes());
+    running.feed(mem::take(&mut prepared.stdin).into_bytes());
     let in_time = tokio::time::timeout(limit, running.wait()).await;
     let how = match in_time {
         Ok(ended) => end(ended.map_err(|error| failed(&error))?),

@@ -98,8 +98,11 @@ impl Sandbox {
         self.toolchains.iter().map(folders).collect()
     }
 
-    /// Returns the toolchain of a program on the host's `PATH`, if programs may not use it.
+    /// Returns the toolchain of a program on the host's `PATH`, if programs may not use it. A path belongs to none.
     pub(crate) fn other_toolchain(&self, program: &str) -> Option<Toolchain> {
+        if program.contains('/') {
+            return None;
+        }
         let (home, cache) = Some(&self.homes).filter(|(home, _)| home.is_absolute())?;
         let mut others = Toolchain::ALL.into_iter().filter(|toolchain| !self.toolchains.contains(toolchain));
         others.find(|toolchain| {
@@ -134,11 +137,9 @@ impl Sandbox {
         scratch: &Path,
         protected: Vec<PathBuf>,
     ) -> Walls {
-        let mut read = on_disk(workspace, &granted.readable);
-        read.extend(toolchains.iter().flat_map(|folders| folders.read.clone()));
         let hidden = workspace.hidden_paths().iter().map(|path| without_links(path));
         Walls {
-            read,
+            read: granted.on_disk(workspace, toolchains),
             write: on_disk(workspace, &granted.writable),
             protected,
             hidden: hidden.chain(toolchains.iter().flat_map(|folders| folders.hidden.clone())).collect(),
@@ -167,6 +168,12 @@ impl Granted {
         let readable = Trees::from_grant(grant, Access::Read);
         let writable = Trees::from_grant(grant, Access::Write).intersect(&readable);
         Self { readable, writable }
+    }
+
+    /// Returns the paths that programs read beside those of the system.
+    pub(crate) fn on_disk(&self, workspace: &Workspace, toolchains: &[Folders]) -> Vec<PathBuf> {
+        let of_toolchains = toolchains.iter().flat_map(|folders| folders.read.clone());
+        on_disk(workspace, &self.readable).into_iter().chain(of_toolchains).collect()
     }
 
     /// Returns true if programs can write a file or a folder that exists.

@@ -10,7 +10,9 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::target;
-use crate::prepare::{Prepared, Request, Streams, failed};
+use crate::prepare::{Prepared, Streams, failed};
+use crate::preview::EVERY_FOLDER;
+use crate::request::{Input, Request};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Reason, Script};
 
@@ -75,10 +77,11 @@ pub(crate) async fn shell(
 ) -> Result<String, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
     // A transparent script runs in the form in which all its words are in quotes, so that it is what was read.
-    let request =
-        Request { program: shell.program(), args: shell.args(read.quoted.clone().unwrap_or(script)), env, cwd };
+    let args = shell.args(read.quoted.clone().unwrap_or_else(|| script.clone()));
+    let input = Input::Text(stdin);
+    let request = Request { program: shell.program(), args, env, cwd, script: Some(script), input };
     let prepared = Prepared::for_call(cx, request, Streams::Pipes).await?;
-    run_prepared(cx, prepared, stdin, timeout).await
+    run_prepared(cx, prepared, timeout).await
 }
 
 impl Shell {
@@ -154,9 +157,12 @@ async fn describe(
     timeout: u32,
 ) -> Result<Preview, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
-    let mut text = format!("runs by {}, in {}:\n", shell.program(), visible_line(&cwd, SHOWN));
+    let mut text = format!("runs by {}:\n", shell.program());
     for line in script.split('\n') {
         text += &format!("  | {line}\n");
+    }
+    if cwd != "." {
+        text += &format!("in: {}, {EVERY_FOLDER}\n", visible_line(&cwd, SHOWN));
     }
     for reason in &read.reasons {
         text += &format!("asked about, because {reason}\n");

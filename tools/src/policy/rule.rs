@@ -164,8 +164,13 @@ impl Rule {
             && (self.verdict != Verdict::Allow || target.is_none_or(|it| self.may_allow(it)))
     }
 
-    fn matches(&self, tool: ToolNames<'_>, target: Option<&Target>) -> bool {
+    /// Returns true if the rule is about this tool, among others or not.
+    pub(super) fn is_for_tool(&self, tool: ToolNames<'_>) -> bool {
         self.tool.as_ref().is_none_or(|names| tool.iter().any(|name| names.glob.is_match(name.as_str())))
+    }
+
+    fn matches(&self, tool: ToolNames<'_>, target: Option<&Target>) -> bool {
+        self.is_for_tool(tool)
             && self.target.as_ref().is_none_or(|clause| target.is_some_and(|target| clause.matches(target)))
     }
 

@@ -1,5 +1,6 @@
 //! [`SensitivePaths`]: files whose content runs or configures programs.
 
+mod lifted;
 mod naming;
 mod pattern;
 mod table;
@@ -52,8 +53,8 @@ pub struct SensitivePath {
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
 /// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
 /// layer of a grant must name the entry, so an intersection never names more than either side. If several entries match, each must be
-/// named, except that a tree such as `.git/**` stands for the entries with its note inside of it: `fs:write:.git/**` names `.git/HEAD`,
-/// and does not name `.git/.envrc`.
+/// named, except that `.git/**` and `.bare/**` stand for each `HEAD` inside of them: `fs:write:.git/**` names `.git/HEAD`, and does not
+/// name `.git/.envrc`.
 ///
 /// ```
 /// use tools::policy::{SensitivePath, SensitivePaths, Sensitivity};
@@ -170,20 +171,16 @@ impl SensitivePaths {
         self.matching_target(target).next()
     }
 
-    /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first. Of entries with one note,
-    /// those after a tree that has the path are left out.
+    /// Returns the entries that match a path with at least this sensitivity. The entry that holds is the first. A folder of git stands
+    /// for each `HEAD` in it.
     fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
         let names = pattern::names(path);
         let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
-        let mut matching: Vec<_> =
-            entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?))).collect();
-        matching.sort_by_key(|(entry, found)| (Reverse(entry.sensitivity), found.depth));
-        let mut trees = Vec::new();
-        matching.retain(|(entry, found)| {
-            let is_new = !trees.contains(&&entry.note);
-            trees.extend((found.is_whole && entry.pattern.ends_with("/**")).then_some(&entry.note));
-            is_new
-        });
+        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
+        let mut matching: Vec<_> = matching.collect();
+        matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
+        let is_in_git = matching.iter().any(|(entry, _)| table::is_folder_of_git(entry));
+        matching.retain(|(entry, _)| !is_in_git || !table::is_head(entry));
         matching.into_iter().map(|(entry, _)| entry)
     }
 
@@ -199,7 +196,7 @@ impl SensitivePaths {
 
     /// Returns the entries that make a granted target need approval. Empty if it needs none.
     ///
-    /// Each matching kind must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
+    /// Each matching entry must be named separately: `fs:write:.vscode/**` does not name `.vscode/.git/config`. Settings cannot be
     /// named.
     pub(crate) fn needing_approval(
         &self,

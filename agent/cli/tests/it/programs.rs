@@ -99,10 +99,12 @@ fn a_program_of_a_toolchain_that_is_not_allowed_is_answered_with_the_setting() {
         let path = format!("{}:/usr/bin:/bin", home.join(".cargo/bin").display());
         Ended::from(command.env("HOME", &home).env("PATH", path).output().unwrap())
     };
-    let setting = "toolchains = [\"rust\"]";
-    let refused = run().expect(1);
-    assert!(refused.stderr.contains(&format!("programs.{setting}")), "{refused:#?}");
-    write_user(&crib, &format!("[programs]\n{setting}\n"));
+    for settings in ["", "[programs]\ntoolchains = [\"node\"]\n"] {
+        write_user(&crib, settings);
+        let refused = run().expect(1);
+        assert!(refused.stderr.contains("add \"rust\" to programs.toolchains"), "{refused:#?}");
+    }
+    write_user(&crib, "[programs]\ntoolchains = [\"node\", \"rust\"]\n");
     assert!(run().expect(0).stdout.contains("found"));
 }
 

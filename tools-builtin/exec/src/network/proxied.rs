@@ -90,7 +90,7 @@ impl Network {
         let reached = self.proxy.reached();
         let mut hosts: Vec<_> = reached.iter().take(NAMED).map(|(host, count)| format!("{host} ({count})")).collect();
         if reached.len() > NAMED {
-            hosts.push(format!("{} more hosts", reached.len() - NAMED));
+            hosts.push(format!("at least {} more hosts", reached.len() - NAMED));
         }
         let reached = (!hosts.is_empty()).then(|| format!("connections of the program: {}", hosts.join(", ")));
         let refused = self.proxy.refused();

@@ -10,7 +10,8 @@ use super::program::Program;
 use super::table::Programs;
 use crate::Sandbox;
 use crate::command::{command, target};
-use crate::prepare::{Prepared, Request, Streams, failed};
+use crate::prepare::{Prepared, Streams, failed};
+use crate::request::{BACKGROUND, Input, Request};
 use crate::run::root;
 
 /// The time in which the first output has to come to be in the answer.
@@ -18,9 +19,6 @@ const FIRST: Duration = Duration::from_secs(1);
 
 /// The characters of a command line that are shown.
 const SHOWN: usize = 200;
-
-/// The line of the preview about the time after the start.
-const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
 
 /// The note of a call whose program nobody can reach.
 const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session; start it in one to go on with it";
@@ -65,7 +63,7 @@ pub(crate) async fn start(
     programs.check_room()?;
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let command = visible_line(&command.to_string(), SHOWN);
-    let request = Request { program, args, env, cwd };
+    let request = Request { program, args, env, cwd, script: None, input: Input::Later };
     let streams = if terminal { Streams::Terminal } else { Streams::Pipes };
     let prepared = Prepared::for_call(cx, request, streams).await?;
     let program = Arc::new(Program::start(prepared, command, terminal).await?);

@@ -54,6 +54,8 @@ pub(crate) enum ScriptError {
     Nul,
     #[error("the script has no command; write one")]
     Empty,
+    #[error("the script takes too long to read; write it to a file of the workspace and run that")]
+    TooSlow,
 }
 
 impl Script {
@@ -67,25 +69,26 @@ impl Script {
     /// its own several times: for its targets, its preview and its run.
     ///
     /// # Errors
-    /// Returns [`ScriptError`] if the script is too long, has a NUL, or no command.
+    /// Returns [`ScriptError`] if the script is too long, has a NUL or no command, or if the parser takes too long for it. The last one
+    /// depends on the machine, so that such a script does not run: another reading of the call may have judged it by its commands.
     pub(crate) fn read(text: &str, dialect: Dialect, cwd: &str) -> Result<Arc<Self>, ScriptError> {
         READINGS.get(text, dialect, cwd)
     }
 
     /// Parses a script.
     fn parse(text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
+        Self::parse_within(Self::MAX_TIME, text, dialect, cwd)
+    }
+
+    fn parse_within(max_time: Duration, text: &str, dialect: Dialect, cwd: &str) -> Result<Self, ScriptError> {
         if text.len() > Self::MAX_BYTES {
             return Err(ScriptError::TooLong(text.len()));
         }
         if text.contains('\0') {
             return Err(ScriptError::Nul);
         }
-        let script = match tree(text, Self::MAX_TIME) {
-            Some(tree) => tree::read(&tree, text, dialect, cwd),
-            None => {
-                Self { reasons: vec![Reason::new(text, 0, "syntax that takes too long to read")], ..Self::default() }
-            }
-        };
+        let tree = tree(text, max_time).ok_or(ScriptError::TooSlow)?;
+        let script = tree::read(&tree, text, dialect, cwd);
         if script.commands.is_empty() && script.reasons.is_empty() {
             return Err(ScriptError::Empty);
         }

@@ -71,7 +71,7 @@ impl Confinement {
                 "Protected paths inside a writable folder can be written.",
                 "Names, sizes and times of all files are visible, but not their content.",
                 "The permissions and times of the user's own files in readable folders can be changed through an open file.",
-                "Programs have no network, unless a person agrees each time to that of the whole machine; they have no servers.",
+                "Programs have no network, unless a person agrees each time to that of the whole machine; they have no TCP servers.",
                 "The scheduling of the user's other processes can be changed.",
                 "Programs cannot change permissions, owners, times or extended attributes by path, which some build tools need.",
                 "Programs cannot use Unix sockets, pseudo-terminals, System V IPC or /dev/shm, and see only part of /proc.",

@@ -84,8 +84,17 @@ pub(crate) fn trials() -> Vec<Trial> {
                     );
                     let questions = person.questions();
                     assert_eq!(questions.len(), usize::from(answer.is_some()), "{tool}");
-                    for part in questions.iter().flat_map(|_| ["every host", "only a.test, b.test:1,", &url]) {
+                    for part in questions.iter().flat_map(|_| {
+                        [
+                            "every host, the local network and the services of this machine, and send",
+                            "only a.test, b.test:1,",
+                            &url,
+                        ]
+                    }) {
                         assert!(questions[0].text().contains(part), "{tool} {part} {questions:?}");
+                    }
+                    for question in &questions {
+                        assert_eq!(question.text().contains("the agent may write to it"), tool == "exec.start");
                     }
                 }
             }
@@ -100,6 +109,17 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(shown.starts_with("[exit code ") && shown.contains("Permission denied"), "{shown}");
             assert!(!shown.contains("http_proxy") && !shown.contains("\noutside"), "{shown}");
             assert!(!workspace.contains("file"));
+        }),
+        trial_alone("hosts_with_long_names_are_asked_about", &[], || {
+            let workspace = TempWorkspace::new();
+            let person = RecordingPerson::new([Answer::Confirmation(false)]);
+            let clauses: Vec<String> =
+                (0..12).map(|n| format!("net:read:{n:02}{}.{}.test", "a".repeat(60), "b".repeat(58))).collect();
+            let clauses: Vec<&str> = clauses.iter().map(String::as_str).collect();
+            let host = host(&workspace, &clauses).with_service(HttpClient::new()).with_person(person.clone());
+            let answer = call(&host, "exec.run", json!({"program": "true"}));
+            let questions = person.questions();
+            assert!(answer.starts_with("[exit code 0,") && questions[0].text().contains("…, 2 more,"), "{questions:?}");
         }),
         trial_alone("an_approval_says_that_the_network_is_asked_about", &[], || {
             let workspace = TempWorkspace::new();

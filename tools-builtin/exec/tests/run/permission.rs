@@ -2,12 +2,13 @@
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools::policy::{Policy, Rule, Verdict};
 use tools::{Decision, ErrorCode};
 use tools_exec::Sandbox;
 use tools_exec::walls::{Layers, Limits};
 use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
 
-use crate::setup::{host, host_with, run, text, trial};
+use crate::setup::{host, host_with, may_write, run, sh, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -78,16 +79,43 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let [runs, place, reads, changes, protected, network, walls, limits] = lines[..] else {
                     panic!("{lines:?}")
                 };
-                assert_eq!([runs, place], ["runs: echo 'a b'", "in: src"]);
+                assert_eq!(
+                    [runs, place],
+                    ["runs: echo 'a b'", "in: src, but an approval for the session covers every folder"]
+                );
                 assert_eq!([reads, network], ["reads: the workspace, the folders of the system", "network: none"]);
                 assert!(changes.starts_with("changes: src/**, also by rename and removal"), "{changes}");
-                assert_eq!(
-                    protected == "protected, unless named in a grant: .git and files that run by themselves",
-                    is_kept,
-                    "{protected}"
-                );
+                assert_eq!(protected == "protected: .git and files that run by themselves", is_kept, "{protected}");
                 assert_eq!(walls.starts_with("walls: bubblewrap, "), is_kept, "{walls}");
                 assert_eq!(limits, "limits: 9 s, 700 processes (not root's), 3 GiB of memory");
+            }
+        }),
+        trial("an_approval_names_the_clauses_and_rules_that_open_protected_files", || {
+            let opens = "fs:write:.git/**";
+            let rule = || Rule::for_target(Verdict::Allow, opens.parse().unwrap());
+            for (clauses, rules, is_open) in [
+                (&["fs:*:**"] as &[&str], vec![], false),
+                (&["fs:*:**", opens], vec![], true),
+                (&["fs:*:**"], vec![rule()], true),
+                (&["fs:*:**"], vec![Rule::new(Verdict::Allow, Some("fs.*"), opens.parse().ok()).unwrap()], false),
+            ] {
+                let workspace = TempWorkspace::from_files([(".git/hooks/a", "old")]);
+                let approver = RecordingApprover::new(Decision::Allow);
+                let policy = Policy::new().with_rules(rules);
+                let host = host(&workspace, clauses).with_approver(approver.clone());
+                let host = host.with_context(move |cx| cx.with_policy(policy.clone()));
+                sh(&host, "echo new > .git/hooks/a");
+                let preview = approver.requests().remove(0).preview.unwrap().unwrap();
+                if !may_write() {
+                    return;
+                }
+                let lines: Vec<_> = preview.text().lines().filter(|line| line.starts_with("protected: ")).collect();
+                let shown = match is_open {
+                    true => "protected: files that run by themselves, but not those that these name: fs:write:.git/**",
+                    false => "protected: .git and files that run by themselves",
+                };
+                assert_eq!(lines, [shown]);
+                assert_eq!(workspace.read(".git/hooks/a") == "new\n", is_open);
             }
         }),
         trial("an_approval_names_no_hosts_that_programs_cannot_reach", || {
@@ -98,7 +126,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             let answer = text(run(&host, json!({"program": "true"})).unwrap());
             assert!(answer.contains("the program had no network"), "{answer}");
             let preview = approver.requests().pop().unwrap().preview.unwrap().unwrap();
-            assert!(preview.text().contains("network: none\n"), "{}", preview.text());
+            assert!(
+                preview.text().contains("network: none, because the host has no HTTP client\n"),
+                "{}",
+                preview.text()
+            );
         }),
         trial("the_house_rules_hold", || HouseRules::new().with_prefix("exec").assert(tools_exec::register)),
     ]

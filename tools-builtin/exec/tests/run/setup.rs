@@ -30,8 +30,12 @@ pub(crate) fn sh(host: &TestHost, script: &str) -> String {
 }
 
 pub(crate) fn run(host: &TestHost, arguments: Value) -> Result<ToolResult, ToolError> {
+    call(host, "exec.run", arguments)
+}
+
+pub(crate) fn call(host: &TestHost, tool: &str, arguments: Value) -> Result<ToolResult, ToolError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    runtime.block_on(host.call("exec.run", arguments))
+    runtime.block_on(host.call(tool, arguments))
 }
 
 pub(crate) fn text(result: ToolResult) -> String {

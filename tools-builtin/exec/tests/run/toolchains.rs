@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use libtest_mimic::Trial;
+use serde_json::json;
 use tools_exec::{Sandbox, Toolchain};
 use tools_testkit::TempWorkspace;
 
-use crate::setup::{ALL, host_with, sh, trial};
+use crate::setup::{ALL, host_with, run, sh, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let links = trial("a_cache_behind_a_link_is_found_by_its_variable", || {
@@ -46,5 +47,16 @@ pub(crate) fn trials() -> Vec<Trial> {
         let answer = sh(&host_with(&workspace, &ALL, Sandbox::new()), &format!("cat {version}"));
         assert!(!answer.contains("text-of-a-file"), "{answer}");
     });
-    vec![folders, links]
+    let hint = trial("a_path_belongs_to_no_toolchain", || {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir_all(home.path().join(".local/share/uv")).unwrap();
+        symlink("/usr/bin", home.path().join(".local/share/uv/python")).unwrap();
+        let workspace = TempWorkspace::new();
+        for program in ["../bin/sh", "./sh"] {
+            let sandbox = Sandbox::new().with_toolchains([], home.path(), &home.path().join("cache"));
+            let refused = run(&host_with(&workspace, &ALL, sandbox), json!({"program": program})).unwrap_err();
+            assert!(refused.to_string().contains("name another program"), "{refused}");
+        }
+    });
+    vec![folders, links, hint]
 }

@@ -56,7 +56,12 @@ async fn served_definitions_are_read_back_with_equal_schemas() {
     assert_eq!(expected.len(), 3461);
     let server = server_client::server(catalog, ToolContext::new());
     for mode in server_client::BOTH {
-        let listed = server_client::connect(&server, mode, server_client::Person::silent()).await.client.list_all_tools().await.unwrap();
+        let listed = server_client::connect(&server, mode, server_client::Person::silent())
+            .await
+            .client
+            .list_all_tools()
+            .await
+            .unwrap();
         assert_eq!(listed.len(), 3461);
         let mut others = Vec::new();
         for tool in &listed {

@@ -7,14 +7,21 @@ use super::SensitivePath;
 /// Returns true if the clause covers the target and names the entry: the clause contains the entry's anchor as a literal segment.
 /// Only a clause without wildcards names an entry without an anchor.
 pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) -> bool {
-    let is_named = || {
-        let mut segments = segments(clause.pattern());
-        match anchor(entry.pattern()) {
-            Some(anchor) => segments.any(|segment| segment.is_some_and(|name| name.eq_ignore_ascii_case(anchor))),
-            None => segments.all(|segment| segment.is_some()),
-        }
-    };
-    clause.matches(target) && is_named()
+    clause.matches(target) && is_anchored(clause, entry)
+}
+
+/// Returns true if the clause names the entry, and can cover a path that the entry matches.
+pub(super) fn is_spelled(clause: &Clause, entry: &SensitivePath) -> bool {
+    let literal: Option<Vec<String>> = segments(clause.pattern()).collect();
+    is_anchored(clause, entry) && literal.is_none_or(|names| entry.is_whole(&names.join("/")))
+}
+
+fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
+    let mut segments = segments(clause.pattern());
+    match anchor(entry.pattern()) {
+        Some(anchor) => segments.any(|segment| segment.is_some_and(|name| name.eq_ignore_ascii_case(anchor))),
+        None => segments.all(|segment| segment.is_some()),
+    }
 }
 
 /// Returns the first segment without wildcards, or `None` if all segments have wildcards.

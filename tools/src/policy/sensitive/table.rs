@@ -3,6 +3,9 @@
 use super::SensitivePath;
 use super::Sensitivity::{self, BuildFile, RunsByItself, Settings};
 
+/// The note of git's files.
+const GIT: &str = "a part of a git repository, and git runs the hooks and the commands that its configuration names";
+
 /// The sensitivity, note and patterns of each kind of file.
 ///
 /// `.gitattributes` and `.gitmodules` are build files: `.gitattributes` selects among filters that git's configuration defines, and
@@ -12,7 +15,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
     // Version control.
     (
         RunsByItself,
-        "a part of a git repository, and git runs the hooks and the commands that its configuration names",
+        GIT,
         // `HEAD` makes git take the directory for a repository, and obey its `config`.
         &[".git/**", ".gitconfig", ".config/git/**", ".githooks/**", ".bare/**", "HEAD"],
     ),
@@ -162,6 +165,16 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
         &[".gitmodules", ".gitattributes"],
     ),
 ];
+
+/// Returns true for an entry of a folder of git, in which each `HEAD` is git's own.
+pub(super) fn is_folder_of_git(entry: &SensitivePath) -> bool {
+    entry.note == GIT && [".git/**", ".bare/**"].contains(&&*entry.pattern)
+}
+
+/// Returns true for the built-in entry of `HEAD`, not for one of a host.
+pub(super) fn is_head(entry: &SensitivePath) -> bool {
+    (entry.sensitivity, &*entry.note, &*entry.pattern) == (RunsByItself, GIT, "HEAD")
+}
 
 pub(super) fn paths() -> Vec<SensitivePath> {
     let entries = |(sensitivity, note, patterns): &(Sensitivity, &str, &'static [&str])| {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use proptest::sample::select;
-use protocol::ToolName;
+use protocol::{Clause, ToolName};
 
 use super::*;
 
@@ -75,7 +75,7 @@ fn each_entry_that_matches_is_named_by_itself() {
 }
 
 #[test]
-fn a_named_folder_covers_entries_of_its_own_kind() {
+fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
     for path in [".git/HEAD", ".git/logs/HEAD", ".git/refs/remotes/origin/HEAD", ".git/modules/a/HEAD"] {
         let path = format!("fs:write:{path}");
         assert!(is_open(&[&["fs:write:.git/**"]], &path), "{path}");
@@ -83,20 +83,60 @@ fn a_named_folder_covers_entries_of_its_own_kind() {
             assert!(!is_open(&[&[clause]], &path), "{clause} {path}");
         }
     }
-    assert!(is_open(&[&["fs:write:.git/**"]], "fs:write:.git/x/.gitconfig"));
+    assert!(is_open(&[&["fs:write:.bare/**"]], "fs:write:.bare/HEAD"));
     for path in ["fs:write:HEAD", "fs:write:bare/HEAD"] {
         assert!(!is_open(&[&["fs:write:**", "fs:write:.git/**"]], path), "{path}");
         assert!(is_open(&[&["fs:write:**/HEAD"]], path), "{path}");
     }
-    // A directory on the way to an entry is not a match of its own.
+    for (folder, path) in [
+        (".git", ".git/x/.gitconfig"),
+        (".claude", ".claude/worktrees/x/CLAUDE.md"),
+        (".direnv", ".direnv/x/.envrc"),
+        (".cargo", ".cargo/registry/rust-toolchain.toml"),
+        (".githooks", ".githooks/HEAD"),
+    ] {
+        let (clause, target) = (format!("fs:write:{folder}/**"), format!("fs:write:{path}"));
+        assert!(!is_open(&[&[&clause]], &target), "{target}");
+    }
+    // The entries of a host stay as they are, whatever their notes.
+    let note = SensitivePaths::default().find("HEAD").unwrap().note().to_owned();
     let own =
-        ["a/b/c/**", "b"].map(|pattern| SensitivePath::new(pattern, Sensitivity::RunsByItself, "theirs").unwrap());
-    let (paths, grant) = (SensitivePaths::default().with_paths(own), Grant::parse(["fs:write:a/**"]).unwrap());
-    let needing = |path: &str| {
+        [("deploy/**", Sensitivity::RunsByItself), ("key", Sensitivity::RunsByItself), ("HEAD", Sensitivity::Settings)];
+    let own = own.map(|(pattern, sensitivity)| SensitivePath::new(pattern, sensitivity, note.as_str()).unwrap());
+    let grant = Grant::parse(["fs:write:deploy/**", "fs:write:.git/**"]).unwrap();
+    let paths = SensitivePaths::default().with_paths(own);
+    for (path, pattern) in [("deploy/key", "key"), (".git/HEAD", "HEAD")] {
         let target = Target::new(Access::Write, "fs", path).unwrap();
-        paths.needing_approval(&grant, None, &target).map(|entry| entry.pattern().to_owned()).collect::<Vec<_>>()
+        let needing: Vec<_> = paths.needing_approval(&grant, None, &target).map(SensitivePath::pattern).collect();
+        assert_eq!(needing, [pattern], "{path}");
+    }
+}
+
+#[test]
+fn the_clauses_that_lift_a_protection_are_those_by_which_writes_need_no_approval() {
+    let lifted = |layers: &[&[&str]], rules: &[&str]| {
+        let layers = layers.iter().map(|layer| Grant::parse(*layer).unwrap());
+        let grant = layers.reduce(|all, layer| all.intersect(&layer)).unwrap();
+        let rules = rules.iter().map(|rule| crate::policy::Rule::for_target(Verdict::Allow, rule.parse().unwrap()));
+        let (policy, tool) = (Policy::new().with_rules(rules), TOOL.parse::<ToolName>().unwrap());
+        let paths = SensitivePaths::default();
+        let clauses = paths.lifted_by(&grant, Some((&policy, (&tool).into())));
+        clauses.into_iter().map(Clause::to_string).collect::<Vec<_>>()
     };
-    assert_eq!((needing("a/b"), needing("a/b/c/b")), (vec!["b".to_owned()], Vec::new()));
+    for clause in [
+        "fs:write:.git/**", "fs:*:**/.git/hooks/*", "*:*:.git/config", "fs:write:**/.envrc",
+        "fs:write:a.code-workspace",
+    ] {
+        assert_eq!(lifted(&[&["fs:write:**", clause]], &[]), [clause]);
+        assert_eq!(lifted(&[&["fs:write:**"]], &["fs:write:src/**", clause]), [clause]);
+        assert_eq!(lifted(&[&[clause], &["fs:write:**"]], &[]), [""; 0], "each layer has to name it");
+    }
+    for clause in [
+        "fs:write:**", "fs:read:.git/**", "net:write:.git/**", "fs:write:.g*/**", "fs:write:src/main.rs",
+        "fs:write:toolcrib.toml",
+    ] {
+        assert_eq!(lifted(&[&[clause]], &[clause]), [""; 0], "{clause}");
+    }
 }
 
 #[test]

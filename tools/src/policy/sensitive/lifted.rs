@@ -1,0 +1,37 @@
+//! The clauses and rules that lift the protection of sensitive paths.
+
+use protocol::{Access, Clause, Grant, ToolNames};
+
+use super::{SensitivePath, SensitivePaths, Sensitivity, naming};
+use crate::policy::{Policy, Verdict};
+
+impl SensitivePaths {
+    /// Returns the clauses because of which some writes to sensitive paths need no approval: those by which each layer of the grant
+    /// names an entry, and those of rules that allow calls of the tool and name one. They are for a person to read: a rule that denies
+    /// or asks can leave fewer writes.
+    pub fn lifted_by<'a>(&self, grant: &'a Grant, policy: Option<(&'a Policy, ToolNames<'a>)>) -> Vec<&'a Clause> {
+        let rules = policy.iter().flat_map(|(policy, tool)| {
+            let allowing = policy.rules().iter().filter(|rule| rule.verdict() == Verdict::Allow);
+            allowing.filter(|rule| rule.is_for_tool(*tool)).filter_map(|rule| rule.target())
+        });
+        let rules: Vec<&Clause> = rules.collect();
+        let mut lifting: Vec<&Clause> = Vec::new();
+        for entry in self.0.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
+            let is_named = |clause: &&Clause| is_named(entry, clause);
+            if grant.layers().all(|layer| layer.iter().any(|clause| is_named(&clause))) {
+                lifting.extend(grant.clauses().filter(is_named));
+            }
+            lifting.extend(rules.iter().copied().filter(is_named));
+        }
+        lifting.sort_by_cached_key(|clause| clause.to_string());
+        lifting.dedup();
+        lifting
+    }
+}
+
+/// Returns true if the clause is about writes of files and spells the entry.
+fn is_named(entry: &SensitivePath, clause: &Clause) -> bool {
+    let is_write = clause.scheme().is_none_or(|scheme| scheme == "fs")
+        && clause.access().is_none_or(|access| access == Access::Write);
+    is_write && naming::is_spelled(clause, entry)
+}
