@@ -8,8 +8,8 @@ use tools::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResul
 
 use super::failure::failure;
 use super::link::Link;
-use super::rounds::{self, Answers};
 use super::result::tool_result;
+use super::rounds::{self, Answers};
 
 /// Runs a tool of a server.
 pub(super) struct RemoteTool {

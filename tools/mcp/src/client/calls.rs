@@ -37,8 +37,7 @@ impl Calls {
         let mut sent = {
             let _sending = self.sending.lock().await;
             let handle = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
-            let running =
-                Running { id: handle.id.clone(), token: handle.progress_token.clone(), cx: cx.clone() };
+            let running = Running { id: handle.id.clone(), token: handle.progress_token.clone(), cx: cx.clone() };
             self.lock().push(running);
             Sent { calls: self, id: handle.id.clone(), peer: peer.clone(), handle: Some(handle), is_answered: false }
         };
@@ -73,7 +72,8 @@ impl Calls {
         let (last, others) = running.split_last()?;
         let whose = |cx: &ToolContext| (cx.session().map(str::to_owned), cx.principal().map(str::to_owned));
         let (session, principal) = whose(&last.cx);
-        let is_one = others.iter().all(|other| session.is_some() && whose(&other.cx) == (session.clone(), principal.clone()));
+        let is_one =
+            others.iter().all(|other| session.is_some() && whose(&other.cx) == (session.clone(), principal.clone()));
         is_one.then(|| last.cx.clone())
     }
 

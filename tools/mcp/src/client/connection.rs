@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
+use rmcp::RoleClient;
 use rmcp::model::{self, ErrorCode, SubscriptionFilter};
 use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
-use rmcp::RoleClient;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tools::CancellationToken;

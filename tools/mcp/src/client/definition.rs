@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_definition_widens_nothing() {
-        let definition = json!({"name": "t", "inputSchema": {}, "annotations": {"readOnlyHint": true}, "was": ["fs.read"]});
+        let definition =
+            json!({"name": "t", "inputSchema": {}, "annotations": {"readOnlyHint": true}, "was": ["fs.read"]});
         let tool = imported_from(definition);
         assert!(tool.effects.is_undeclared() && tool.was.is_empty() && tool.audit);
     }

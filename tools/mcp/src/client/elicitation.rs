@@ -35,7 +35,10 @@ pub(super) async fn elicit(server: &ServerName, cx: Option<&ToolContext>, params
             if !is_web || shown != url {
                 return declined();
             }
-            let text = format!("{}\n\nOpen this address yourself if you trust it: {shown}\nHave you?", headed(server, &message));
+            let text = format!(
+                "{}\n\nOpen this address yourself if you trust it: {shown}\nHave you?",
+                headed(server, &message)
+            );
             ElicitResult::new(match ask(cx, &text, AnswerKind::Confirmation).await {
                 Asked::Answer(Answer::Confirmation(true)) => ElicitationAction::Accept,
                 Asked::Answer(_) | Asked::Nobody => ElicitationAction::Decline,

@@ -129,13 +129,18 @@ impl Field {
     /// Returns the options as shown, with their values.
     fn options(&self) -> Vec<(String, Value)> {
         let of = if self.schema["type"] == "array" { &self.schema["items"] } else { &self.schema };
-        let shown = |text: &Value, value: &Value| (visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1), value.clone());
+        let shown =
+            |text: &Value, value: &Value| (visible_line(&plain(text), Question::MAX_OPTION_CHARS - 1), value.clone());
         if let Some(values) = of["enum"].as_array() {
             let names = of["enumNames"].as_array().filter(|names| names.len() == values.len()).unwrap_or(values);
             return names.iter().zip(values).map(|(name, value)| shown(name, value)).collect();
         }
         let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
-        titled.into_iter().flatten().map(|option| shown(option.get("title").unwrap_or(&option["const"]), &option["const"])).collect()
+        titled
+            .into_iter()
+            .flatten()
+            .map(|option| shown(option.get("title").unwrap_or(&option["const"]), &option["const"]))
+            .collect()
     }
 
     /// Returns the value of an answer, the default of an empty one, or `None` if there is none.

@@ -78,10 +78,7 @@ macro_rules! listed {
 listed!(Tool, "tools", ListToolsRequest, ListToolsResult, tools);
 listed!(Resource, "resources", ListResourcesRequest, ListResourcesResult, resources);
 listed!(
-    ResourceTemplate,
-    "resourceTemplates",
-    ListResourceTemplatesRequest,
-    ListResourceTemplatesResult,
+    ResourceTemplate, "resourceTemplates", ListResourceTemplatesRequest, ListResourceTemplatesResult,
     resource_templates
 );
 listed!(Prompt, "prompts", ListPromptsRequest, ListPromptsResult, prompts);

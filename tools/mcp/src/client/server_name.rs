@@ -70,9 +70,8 @@ impl ServerName {
     /// Returns the name in a catalog of the server's tool with this name. `ordinal` counts the tools with the same name, from 1.
     pub(crate) fn tool_name(&self, tool: &str, ordinal: usize) -> Result<ToolName, InvalidName> {
         let suffix = if ordinal > 1 || tool.is_empty() { format!("%-{ordinal}") } else { String::new() };
-        let fits = |escaped: &ToolName| {
-            "mcp:/".len() + self.0.len() + escaped.len() + suffix.len() <= ToolName::MAX_LENGTH
-        };
+        let fits =
+            |escaped: &ToolName| "mcp:/".len() + self.0.len() + escaped.len() + suffix.len() <= ToolName::MAX_LENGTH;
         match ToolName::from_foreign(tool) {
             Ok(escaped) if fits(&escaped) => ToolName::new(format!("mcp:{self}/{escaped}{suffix}")),
             Err(InvalidName::Empty) => ToolName::new(format!("mcp:{self}/{suffix}")),

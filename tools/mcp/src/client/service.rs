@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    self, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, ErrorData, Implementation, ProgressNotificationParam,
-    ProtocolVersion,
+    self, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, ErrorCode, ErrorData, Implementation, ProgressNotificationParam, ProtocolVersion,
 };
 use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -83,7 +83,11 @@ impl ClientHandler for Client {
         self.link.calls.report(&params.progress_token, progress).await;
     }
 
-    async fn on_logging_message(&self, params: model::LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+    async fn on_logging_message(
+        &self,
+        params: model::LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
         let server = self.link.name().as_str();
         let logger = params.logger.as_deref().map(|logger| visible_line(logger, 80));
         let message = shown(params.data.as_str().unwrap_or(&params.data.to_string()));

@@ -26,7 +26,9 @@ async fn content_of_every_kind_and_the_structured_value_arrive() {
             ContentBlock::image("aW1n", "image/png"),
             serde_json::from_value(json!({"type": "audio", "data": "c25k", "mimeType": "audio/wav"})).unwrap(),
             resource(ResourceContents::text("body", "file:///a")),
-            resource(serde_json::from_value(json!({"uri": "file:///b", "mimeType": "x/y", "blob": "YmxvYg=="})).unwrap()),
+            resource(
+                serde_json::from_value(json!({"uri": "file:///b", "mimeType": "x/y", "blob": "YmxvYg=="})).unwrap(),
+            ),
             ContentBlock::resource_link(Resource::new("file:///c", "c").with_description("d").with_size(3)),
         ];
         let mut result = CallToolResult::success(content);
@@ -34,7 +36,8 @@ async fn content_of_every_kind_and_the_structured_value_arrive() {
         result
     };
     for revision in BOTH {
-        let scripted = Scripted::new(revision, vec![tool("t")]).with_call(move |_, _| async move { Ok(result().into()) });
+        let scripted =
+            Scripted::new(revision, vec![tool("t")]).with_call(move |_, _| async move { Ok(result().into()) });
         let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
         assert_eq!(
@@ -57,9 +60,8 @@ async fn content_of_every_kind_and_the_structured_value_arrive() {
 #[tokio::test]
 async fn a_failure_of_the_tool_is_a_result_that_the_model_reads() {
     for revision in BOTH {
-        let scripted = Scripted::new(revision, vec![tool("t")]).with_call(|_, _| async {
-            Ok(CallToolResult::error(vec![ContentBlock::text("city is required")]).into())
-        });
+        let scripted = Scripted::new(revision, vec![tool("t")])
+            .with_call(|_, _| async { Ok(CallToolResult::error(vec![ContentBlock::text("city is required")]).into()) });
         let (catalog, _servers, _) = imported(scripted.import("s")).await;
         let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap();
         assert!(result.is_error && result.content == [Content::text("city is required")]);
@@ -182,7 +184,9 @@ async fn progress_reaches_the_call_it_belongs_to() {
         let scripted = Scripted::new(revision, vec![tool("t")]).with_call(|_, context| async move {
             let token = context.meta.get_progress_token().unwrap();
             for done in 1..=3 {
-                let param = ProgressNotificationParam::new(token.clone(), f64::from(done)).with_total(3.0).with_message("wo\u{200b}rk");
+                let param = ProgressNotificationParam::new(token.clone(), f64::from(done))
+                    .with_total(3.0)
+                    .with_message("wo\u{200b}rk");
                 context.peer.notify_progress(param).await.unwrap();
             }
             // Each notification has a task of its own in the client.

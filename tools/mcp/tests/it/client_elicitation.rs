@@ -102,8 +102,16 @@ async fn each_field_of_a_form_is_a_question_to_the_person_of_the_call() {
     for revision in BOTH {
         let text = |text: &str| Answer::Text(text.to_owned());
         let person = Prepared::new([
-            text("A"), text("Ada"), text("many"), text("36"), Answer::Choice("green".to_owned()),
-            Answer::Choice("Large".to_owned()), Answer::Confirmation(true), text("x, z"), text(""), text(" "),
+            text("A"),
+            text("Ada"),
+            text("many"),
+            text("36"),
+            Answer::Choice("green".to_owned()),
+            Answer::Choice("Large".to_owned()),
+            Answer::Confirmation(true),
+            text("x, z"),
+            text(""),
+            text(" "),
         ]);
         let scripted = asking(revision, form(properties.clone(), required.clone()));
         assert_eq!(

@@ -4,4 +4,5 @@ mod client_call;
 mod client_connection;
 mod client_elicitation;
 mod client_import;
+mod config_file;
 mod scripted;
