@@ -38,7 +38,10 @@ mod tests {
 
     #[test]
     fn an_invisible_character_is_visible_and_a_space_is_a_space() {
-        assert_eq!(visible_text("a\u{202e}b\u{e0041}\u{2028}\u{85}\x1b[m"), "a<U+202E>b<U+E0041><U+2028><U+0085><U+001B>[m");
+        assert_eq!(
+            visible_text("a\u{202e}b\u{e0041}\u{2028}\u{85}\x1b[m"),
+            "a<U+202E>b<U+E0041><U+2028><U+0085><U+001B>[m"
+        );
         assert_eq!(visible_text("a\u{a0}b\u{3000}c\u{2009}d e"), "a b c d e");
         assert_eq!(visible_text("a\r\nb\rc\r\r\nd\n\te"), "a\nb\nc\n\nd\n\te");
     }

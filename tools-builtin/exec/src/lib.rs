@@ -1,36 +1,58 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "tools")]
 mod command;
 mod enter;
 mod entered;
+#[cfg(feature = "tools")]
 mod environment;
+#[cfg(feature = "tools")]
 mod lookup;
+#[cfg(feature = "tools")]
 mod network;
+#[cfg(feature = "tools")]
 mod prepare;
+#[cfg(feature = "tools")]
 mod preview;
+#[cfg(feature = "tools")]
 mod programs;
+#[cfg(feature = "tools")]
 mod protected;
+#[cfg(feature = "tools")]
 mod report;
+#[cfg(feature = "tools")]
 mod run;
+#[cfg(feature = "tools")]
 mod sandbox;
+#[cfg(feature = "tools")]
 mod script;
+#[cfg(feature = "tools")]
 mod shell;
 pub mod supervise;
+#[cfg(feature = "tools")]
 mod toolchain;
+#[cfg(feature = "tools")]
 mod unprotected;
 pub mod walls;
 
+#[cfg(feature = "tools")]
 use tools::{Catalog, RegisterError};
 
 pub use enter::enter;
+#[cfg(feature = "tools")]
+pub use prepare::Prepared;
+#[cfg(feature = "tools")]
 pub use programs::Programs;
+#[cfg(feature = "tools")]
 pub use sandbox::Sandbox;
+#[cfg(feature = "tools")]
 pub use toolchain::{Toolchain, UnknownToolchain};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///
 /// # Errors
 /// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
+#[cfg(feature = "tools")]
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &run::RUN_TOOL,

@@ -31,8 +31,8 @@ pub(crate) struct Request {
     pub(crate) cwd: String,
 }
 
-/// A program that is ready to start.
-pub(crate) struct Prepared {
+/// A program that is ready to start behind the walls of a context: its grant, [`Sandbox`] and [`Workspace`].
+pub struct Prepared {
     pub(crate) launch: Launch,
     root: PathBuf,
     granted: Granted,
@@ -48,6 +48,29 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
+    /// Makes the walls of a program that is no call of a tool, such as a server. `env` are variables in addition to those that every
+    /// program gets, each as `NAME=VALUE`, and `cwd` is relative to the workspace root. Keep the value while the program runs: a drop
+    /// ends its network and removes its temporary files.
+    ///
+    /// # Errors
+    /// Returns an error if a service is missing, if this machine cannot confine programs, if there is no such program, or if the grant
+    /// leaves out its working directory.
+    pub async fn new(
+        cx: &ToolContext,
+        program: &str,
+        args: &[String],
+        env: &[String],
+        cwd: &str,
+    ) -> Result<Self, ToolError> {
+        let (program, cwd) = (program.to_owned(), cwd.to_owned());
+        Self::for_call(cx, Request { program, args: args.to_vec(), env: env.to_vec(), cwd }).await
+    }
+
+    /// Returns the command that starts the program.
+    pub fn launch(&self) -> &Launch {
+        &self.launch
+    }
+
     /// Makes the walls of a program, and serves its network. Asks the person at the host whether it may write the workspace, if the
     /// walls cannot keep the protected paths in it.
     ///
@@ -80,11 +103,11 @@ impl Prepared {
             _ => true,
         };
         let cx = cx.clone();
-        blocking(move || Self::new(&cx, &sandbox, &workspace, confinement, request, may_write, terminal)).await
+        blocking(move || Self::confined(&cx, &sandbox, &workspace, confinement, request, may_write, terminal)).await
     }
 
     /// Makes the walls of a program. Blocks. Must be called in a Tokio runtime.
-    fn new(
+    fn confined(
         cx: &ToolContext,
         sandbox: &Sandbox,
         workspace: &Workspace,

@@ -1,18 +1,19 @@
 //! [`HttpClient`]: the service that makes requests for tools.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::{Method, StatusCode};
-use tokio::time::{Instant, timeout_at};
 use tools::ToolContext;
 
 use crate::answer::Answer;
+use crate::bounds::Bounds;
 use crate::cache::{Cache, CacheRequest, Found};
-use crate::exchange::Exchange;
+use crate::chain::Chain;
+use crate::exchange::{Exchange, Opened};
 use crate::hop::Hop;
 use crate::slots::Slots;
-use crate::{HttpError, HttpOptions, Proxy, Request, Response, headers, redirect};
+use crate::{HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
@@ -85,40 +86,53 @@ impl HttpClient {
     /// Returns an [`HttpError`] if a host is not permitted, a limit is reached or the request fails. A status of 400 and above is no
     /// error.
     pub async fn send(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
-        let url = request.url.to_string();
-        let limit = self.exchange.limits.total;
-        let (now, deadline) = (Instant::now(), cx.deadline().map(Instant::from_std));
-        // A limit of centuries overflows, and is none.
-        let end = now.checked_add(limit).into_iter().chain(deadline).min();
-        let end = end.unwrap_or_else(|| now + Duration::from_secs(86_400 * 365));
-        let answered = cx.cancellation().run_until_cancelled(timeout_at(end, self.follow(cx, request))).await;
-        match answered {
-            None => Err(HttpError::Cancelled { url }),
-            Some(Err(_)) => Err(HttpError::Time { url, limit: limit.min(end - now) }),
-            Some(Ok(answered)) => answered,
-        }
+        let limits = &self.exchange.limits;
+        let max_body_bytes = request.max_body_bytes.unwrap_or(usize::MAX).min(limits.max_body_bytes);
+        let bounds = Bounds::new(cx, &request.url, limits.total);
+        let answered = bounds.run(async {
+            let mut chain = Chain::new(&request)?;
+            loop {
+                chain.check(cx, &self.exchange)?;
+                let answer = self.answer(&chain.hop, max_body_bytes).await?;
+                if !chain.follow(answer.status, &answer.headers, limits)? {
+                    let Answer { status, headers, body } = answer;
+                    let (url, redirects) = chain.into_urls();
+                    return Ok(Response { url, redirects, status, headers, body });
+                }
+            }
+        });
+        answered.await
     }
 
-    async fn follow(&self, cx: &ToolContext, request: Request) -> Result<Response, HttpError> {
-        let Exchange { filter, limits, .. } = &*self.exchange;
-        let max_body_bytes = request.max_body_bytes.unwrap_or(usize::MAX).min(limits.max_body_bytes);
-        let (mut hop, mut before) = (Hop::new(&request)?, Vec::new());
-        loop {
-            hop.check(cx, filter)?;
-            hop.is_masked |= self.exchange.secrets(&hop.url).next().is_some();
-            let answer = self.answer(&hop, max_body_bytes).await?;
-            let Some(next) = redirect::next(&hop, answer.status, &answer.headers)? else {
-                let redirects = before.into_iter().map(|(_, url)| url).collect();
-                let Answer { status, headers, body } = answer;
-                return Ok(Response { url: hop.url, redirects, status, headers, body });
-            };
-            before.push((hop.method, hop.url));
-            let is_circle = before.iter().any(|(method, url)| *method == next.method && *url == next.url);
-            if is_circle || before.len() > limits.max_redirects {
-                return Err(HttpError::Redirects { url: next.url.into(), limit: limits.max_redirects });
+    /// Sends a request, follows redirects and reads the headers of the response, whose body is read as it arrives. The context's
+    /// cancellation and deadline end the body too, and so does [`HttpLimits::total`](crate::HttpLimits::total).
+    ///
+    /// - URLs, secrets and responses are treated as by [`send`](Self::send).
+    /// - The session's cache has no part in it.
+    /// - The response counts as a concurrent request until its headers: a stream may last for hours, and others would wait for it.
+    /// - The reader limits the size of the body. The request's and the client's limits do not apply to it.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send).
+    pub async fn stream(&self, cx: &ToolContext, request: Request) -> Result<ResponseStream, HttpError> {
+        let limits = &self.exchange.limits;
+        let bounds = Bounds::new(cx, &request.url, limits.total);
+        let answered = bounds.run(async {
+            let mut chain = Chain::new(&request)?;
+            loop {
+                chain.check(cx, &self.exchange)?;
+                let opened = self.exchange.open(&chain.hop, chain.hop.headers.clone()).await;
+                self.forget(&chain.hop);
+                let mut opened = opened?;
+                if !chain.follow(opened.status, &opened.headers, limits)? {
+                    opened.body.leave_slot();
+                    return Ok((chain, opened));
+                }
             }
-            hop = next;
-        }
+        });
+        let (chain, Opened { status, headers, body }) = answered.await?;
+        let (url, redirects) = chain.into_urls();
+        Ok(ResponseStream { url, redirects, status, headers, body, bounds })
     }
 
     /// Returns the answer to one request, from the cache or the server.
@@ -130,10 +144,7 @@ impl HttpClient {
             && self.exchange.secrets(&hop.url).next().is_none();
         let Some(request) = request.filter(|_| is_cached) else {
             let answer = self.fetch(hop, hop.headers.clone(), max_body_bytes).await;
-            // The request may have changed the resource, even if its answer was lost.
-            if let Some(request) = cache_request(hop).filter(|_| !hop.method.is_safe()) {
-                self.cache.remove(&request);
-            }
+            self.forget(hop);
             return answer;
         };
         let conditions = match self.cache.find(&request, SystemTime::now()) {
@@ -161,12 +172,19 @@ impl HttpClient {
 
     /// Requests the answer from the server. The body of a redirect is not read.
     async fn fetch(&self, hop: &Hop, headers: http::HeaderMap, max_body_bytes: usize) -> Result<Answer, HttpError> {
-        let mut opened = self.exchange.open(hop, headers).await?;
-        let body = match redirect::next(hop, opened.status, &opened.headers)? {
+        let Opened { status, headers, body } = self.exchange.open(hop, headers).await?;
+        let body = match redirect::next(hop, status, &headers)? {
             Some(_) => bytes::Bytes::new(),
-            None => self.exchange.read(hop, &mut opened, max_body_bytes).await?,
+            None => body.read(max_body_bytes).await?,
         };
-        Ok(Answer { status: opened.status, headers: opened.headers, body })
+        Ok(Answer { status, headers, body })
+    }
+
+    /// Removes the stored response if the request may have changed the resource, even if its answer was lost.
+    fn forget(&self, hop: &Hop) {
+        if let Some(request) = cache_request(hop).filter(|_| !hop.method.is_safe()) {
+            self.cache.remove(&request);
+        }
     }
 }
 

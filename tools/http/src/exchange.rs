@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use tokio::time::timeout;
 use url::Url;
 
 use crate::address::AddressFilter;
 use crate::answer::header_bytes;
+use crate::body::Body;
 use crate::connections::Connections;
 use crate::failure::failure;
 use crate::hop::Hop;
 use crate::mask::Mask;
-use crate::slots::{Slot, Slots};
+use crate::slots::Slots;
 use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 
 /// Makes single requests: with secrets, behind the address filter, within the limits. The sessions of a client share it.
@@ -27,16 +27,12 @@ pub(crate) struct Exchange {
     pub(crate) slots: Arc<Slots>,
 }
 
-/// Masking longer bodies takes milliseconds, for which the thread of other tasks is not held up.
-const LONG_BODY: usize = 64 * 1024;
-
 /// An answer whose body was not read yet. Headers are masked if the hop is.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    response: reqwest::Response,
-    _slot: Slot,
+    pub(crate) body: Body,
 }
 
 impl Exchange {
@@ -81,7 +77,12 @@ impl Exchange {
     /// Returns an [`HttpError`] if the request fails, its host has a private address, or the headers are too late or too large.
     pub(crate) async fn open(&self, hop: &Hop, headers: HeaderMap) -> Result<Opened, HttpError> {
         if let Some(mask) = self.mask(hop).filter(|mask| !mask.is_ready()).cloned() {
-            apart(hop, move || mask.prepare()).await?;
+            // A thread that no other tasks wait for.
+            let prepared = tokio::task::spawn_blocking(move || mask.prepare()).await;
+            prepared.map_err(|error| HttpError::Failed {
+                url: hop.url.to_string(),
+                reason: format!("the search for secrets ended early: {error}"),
+            })?;
         }
         let slot = self.slots.acquire(&hop.url).await;
         let client = self.connections.client(&self.filter, &hop.url)?;
@@ -103,34 +104,9 @@ impl Exchange {
             Some(mask) => mask.headers(response.headers()),
             None => response.headers().clone(),
         };
-        Ok(Opened { status: response.status(), headers, response, _slot: slot })
-    }
-
-    /// Reads the body. The connection counts as used until then.
-    ///
-    /// # Errors
-    /// Returns [`HttpError::TooLarge`] if the body is longer than `limit`, and others if the connection breaks.
-    pub(crate) async fn read(&self, hop: &Hop, opened: &mut Opened, limit: usize) -> Result<Bytes, HttpError> {
-        let too_large = || HttpError::TooLarge { url: hop.url.to_string(), limit };
-        // The length is that before decompression, which reqwest hides if there is any.
-        if opened.response.content_length().is_some_and(|length| length > limit as u64) {
-            return Err(too_large());
-        }
-        let mut body = Vec::new();
-        while let Some(piece) = opened.response.chunk().await.map_err(|error| self.failed(hop, &error))? {
-            if body.len() + piece.len() > limit {
-                return Err(too_large());
-            }
-            body.extend_from_slice(&piece);
-        }
-        // The cache counts the length.
-        body.shrink_to_fit();
-        let body = Bytes::from(body);
-        match self.mask(hop).cloned() {
-            None => Ok(body),
-            Some(mask) if body.len() <= LONG_BODY => Ok(mask.body(body)),
-            Some(mask) => apart(hop, move || mask.body(body)).await,
-        }
+        let status = response.status();
+        let body = Body::new(hop.url.clone(), response, self.mask(hop), self.limits.idle, slot);
+        Ok(Opened { status, headers, body })
     }
 
     fn failed(&self, hop: &Hop, error: &reqwest::Error) -> HttpError {
@@ -140,12 +116,4 @@ impl Exchange {
     fn mask(&self, hop: &Hop) -> Option<&Arc<Mask>> {
         hop.is_masked.then_some(&self.mask)
     }
-}
-
-/// Does work on a thread that no other tasks wait for.
-async fn apart<T: Send + 'static>(hop: &Hop, work: impl FnOnce() -> T + Send + 'static) -> Result<T, HttpError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| HttpError::Failed {
-        url: hop.url.to_string(),
-        reason: format!("the search for secrets ended early: {error}"),
-    })
 }

@@ -2,7 +2,10 @@
 
 mod address;
 mod answer;
+mod body;
+mod bounds;
 mod cache;
+mod chain;
 mod client;
 mod connections;
 mod dial;
@@ -23,6 +26,7 @@ mod response;
 mod secret;
 mod shown;
 mod slots;
+mod stream;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -37,4 +41,5 @@ pub use request::Request;
 pub use resolver::{Resolver, ResolverFuture};
 pub use response::Response;
 pub use secret::BoundSecret;
+pub use stream::ResponseStream;
 pub use url::Url;

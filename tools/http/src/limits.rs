@@ -8,7 +8,8 @@ use crate::HttpError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HttpLimits {
-    /// The maximum size of a body after decompression, in bytes. A request can lower it.
+    /// The maximum size of a body after decompression, in bytes. A request can lower it. The reader of a
+    /// [stream](crate::HttpClient::stream) limits it instead.
     pub max_body_bytes: usize,
     /// The maximum size of a response's headers, in bytes.
     pub max_header_bytes: usize,
@@ -18,11 +19,14 @@ pub struct HttpLimits {
     pub max_redirects: usize,
     /// The time until the headers of a response, for each redirect anew.
     pub first_byte: Duration,
-    /// The time until the end of a response, redirects and waiting for a connection included.
+    /// The time between two parts of a body.
+    pub idle: Duration,
+    /// The time until the end of a response, redirects and waiting for a connection included. [`Duration::MAX`] is no limit.
     pub total: Duration,
-    /// The maximum number of concurrent requests. Others wait.
+    /// The maximum number of concurrent requests. Others wait. A [stream](crate::HttpClient::stream) counts until its headers.
     pub max_connections: usize,
-    /// The maximum number of concurrent requests to one host and port. Others wait.
+    /// The maximum number of concurrent requests to one host and port. Others wait. A [stream](crate::HttpClient::stream) counts until
+    /// its headers.
     pub max_connections_per_host: usize,
     /// The maximum size of a session's cache, in bytes. 0 turns it off.
     pub max_cache_bytes: usize,
@@ -50,6 +54,7 @@ impl Default for HttpLimits {
             max_headers: 100,
             max_redirects: 10,
             first_byte: Duration::from_secs(20),
+            idle: Duration::from_secs(60),
             total: Duration::from_secs(60),
             max_connections: 32,
             max_connections_per_host: 6,

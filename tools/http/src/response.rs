@@ -29,12 +29,12 @@ pub struct Response {
 impl Response {
     /// Returns the media type without parameters, such as `text/html`. Returns `None` if there is no valid one.
     pub fn media_type(&self) -> Option<String> {
-        self.mime().map(|mime| mime.essence_str().to_owned())
+        media_type(&self.headers)
     }
 
     /// Returns the character set of the content type. Returns `None` if it names none.
     pub fn charset(&self) -> Option<String> {
-        self.mime()?.get_param(mime::CHARSET).map(|charset| charset.as_str().to_owned())
+        mime(&self.headers)?.get_param(mime::CHARSET).map(|charset| charset.as_str().to_owned())
     }
 
     /// Returns the wait that the header `Retry-After` asks for, in seconds or until a date. Returns `None` if there is no valid one.
@@ -53,8 +53,13 @@ impl Response {
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
         serde_json::from_slice(&self.body).map_err(|error| HttpError::Json { reason: error.to_string() })
     }
+}
 
-    fn mime(&self) -> Option<Mime> {
-        self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?.parse().ok()
-    }
+/// Returns the media type without parameters. Returns `None` if there is no valid one.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+    mime(headers).map(|mime| mime.essence_str().to_owned())
+}
+
+fn mime(headers: &HeaderMap) -> Option<Mime> {
+    headers.get(header::CONTENT_TYPE)?.to_str().ok()?.parse().ok()
 }

@@ -1,7 +1,9 @@
 //! [`Running`]: a program that was started.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::io::AsyncWrite;
 use tokio::sync::watch;
 
 use super::capture::{Capture, Captured};
@@ -89,6 +91,11 @@ impl<C> Running<C> {
             ended = self.stdin.end() => ended,
             _ = self.wait() => Err(StdinError::Closed),
         }
+    }
+
+    /// Hands the standard input to the caller, whose drop closes it. Returns `None` if it is closed or a write is under way.
+    pub fn take_stdin(&self) -> Option<Pin<Box<dyn AsyncWrite + Send>>> {
+        self.stdin.take()
     }
 
     /// Writes to the standard input in the background and closes it. The program need not read.

@@ -19,7 +19,7 @@ pub(super) struct Stdin {
     is_terminal: bool,
 }
 
-type Stream = Pin<Box<dyn AsyncWrite + Send>>;
+pub(super) type Stream = Pin<Box<dyn AsyncWrite + Send>>;
 
 impl Stdin {
     #[cfg(target_os = "linux")]
@@ -43,6 +43,11 @@ impl Stdin {
             io::ErrorKind::BrokenPipe => StdinError::Closed,
             _ => StdinError::Io(error),
         })
+    }
+
+    /// Hands the stream to the caller. Returns `None` if it is closed or in use.
+    pub(super) fn take(&self) -> Option<Stream> {
+        self.stream.try_lock().ok()?.take()
     }
 
     /// Closes a pipe. A terminal stays open, because its reader may go on after the end of input.

@@ -1,5 +1,6 @@
 //! The tasks that follow a program: one for each output stream, and one for the supervisor.
 
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 
 use tokio::io::AsyncReadExt as _;
@@ -33,7 +34,7 @@ pub(super) fn drain<C: Collect>(
                     rest(&output, &mut buffer, &collector);
                     break;
                 }
-                read = output.pipe.read(&mut buffer) => match read {
+                read = read_when_ready(&mut output, &mut buffer, &collector) => match read {
                     Ok(length) if length > 0 => locked(&collector).push(&buffer[..length]),
                     _ => break,
                 },
@@ -41,6 +42,16 @@ pub(super) fn drain<C: Collect>(
         }
         locked(&collector).finish();
     })
+}
+
+/// Reads the next bytes as soon as the collector is ready for them.
+async fn read_when_ready(
+    output: &mut Output,
+    buffer: &mut [u8],
+    collector: &Mutex<impl Collect>,
+) -> std::io::Result<usize> {
+    poll_fn(|cx| locked(collector).poll_ready(cx)).await;
+    output.pipe.read(buffer).await
 }
 
 /// Takes the bytes that are in the stream now: all that the program wrote.

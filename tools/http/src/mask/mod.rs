@@ -1,17 +1,24 @@
 //! [`Mask`]: replaces secrets in responses and errors.
 
 mod spellings;
+mod stream;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Match};
-use bytes::Bytes;
+use aho_corasick::automaton::{Automaton as _, StateID};
+use aho_corasick::nfa::contiguous;
+use aho_corasick::{Anchored, Input, Match};
 use http::{HeaderMap, HeaderValue};
 
 use self::spellings::{Encoding, spellings, utf16};
 use crate::BoundSecret;
+
+pub(crate) use self::stream::MaskedStream;
+
+/// Shown in place of text that cannot be searched.
+const UNSEARCHED: &[u8] = b"[secret]";
 
 /// Replaces secrets in responses and errors, in each of their [spellings]. The search takes time in proportion to the text, whatever
 /// the secrets and the text are.
@@ -23,9 +30,11 @@ pub(crate) struct Mask {
 }
 
 struct Search {
-    automaton: AhoCorasick,
+    automaton: contiguous::NFA,
     /// The replacement of each pattern of the automaton.
     replacements: Vec<Vec<u8>>,
+    /// The number of bytes that lead from the start to each state, in the order of the states.
+    depths: Vec<(StateID, usize)>,
 }
 
 impl Mask {
@@ -44,15 +53,9 @@ impl Mask {
         self.search();
     }
 
-    /// Masks a body.
-    pub(crate) fn body(&self, body: Bytes) -> Bytes {
-        match self.bytes(&body) {
-            Cow::Borrowed(_) => body,
-            Cow::Owned(mut masked) => {
-                masked.shrink_to_fit();
-                masked.into()
-            }
-        }
+    /// Returns true if there are no secrets.
+    fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
     }
 
     /// Masks a text.
@@ -88,7 +91,7 @@ impl Mask {
         match self.search() {
             Some(search) => search.masked(bytes),
             // Text that cannot be searched is not shown.
-            None if !self.secrets.is_empty() => Cow::Owned(b"[secret]".to_vec()),
+            None if !self.is_empty() && !bytes.is_empty() => Cow::Borrowed(UNSEARCHED),
             None => Cow::Borrowed(bytes),
         }
     }
@@ -109,9 +112,56 @@ impl Search {
             }
         }
         // Other kinds take far more memory for long secrets.
-        let kind = Some(AhoCorasickKind::ContiguousNFA);
-        let automaton = AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(patterns).ok()?;
-        Some(Self { automaton, replacements })
+        let automaton = contiguous::NFA::builder().ascii_case_insensitive(true).build(&patterns).ok()?;
+        let mut depths = Vec::new();
+        for pattern in patterns {
+            let mut state = automaton.start_state(Anchored::No).ok()?;
+            for (depth, byte) in (1..).zip(pattern) {
+                state = automaton.next_state(Anchored::No, state, byte);
+                depths.push((state, depth));
+            }
+        }
+        depths.sort_unstable();
+        depths.dedup();
+        Some(Self { automaton, replacements, depths })
+    }
+
+    /// Follows the bytes from a state, or from the start. Returns the next state, and how many of the last bytes may begin a secret.
+    fn walk(&self, state: Option<StateID>, bytes: &[u8]) -> (StateID, usize) {
+        let start = || {
+            let start = self.automaton.start_state(Anchored::No);
+            start.unwrap_or_else(|_| unreachable!("the automaton searches without an anchor"))
+        };
+        let next = |state, byte: &u8| self.automaton.next_state(Anchored::No, state, *byte);
+        let state = bytes.iter().fold(state.unwrap_or_else(start), next);
+        let depth = self.depths.binary_search_by_key(&state, |(state, _)| *state);
+        (state, depth.map_or(0, |found| self.depths[found].1))
+    }
+
+    /// Masks the text up to `end`. Returns it, and where the rest begins, which is before `end` if a secret is in between.
+    fn masked_until(&self, bytes: &[u8], end: usize) -> (Vec<u8>, usize) {
+        let (mut masked, mut done) = (Vec::with_capacity(end), 0);
+        for (start, found) in self.find(bytes) {
+            if start >= end {
+                break;
+            }
+            masked.extend_from_slice(&bytes[done..start]);
+            if found.end() > end {
+                // The part may go on. One secret that covers the place keeps the rest a part, so the secrets before it are left out.
+                let covering = |found: &Match| found.start() <= end && found.end() > end;
+                return (masked, self.matches(bytes).filter(covering).last().map_or(start, |found| found.start()));
+            }
+            masked.extend_from_slice(&self.replacements[found.pattern()]);
+            done = found.end();
+        }
+        masked.extend_from_slice(&bytes[done..end]);
+        (masked, end)
+    }
+
+    /// Returns the secrets in a text in the order of their ends, also those that overlap.
+    fn matches(&self, bytes: &[u8]) -> impl Iterator<Item = Match> {
+        let found = self.automaton.try_find_overlapping_iter(Input::new(bytes));
+        found.unwrap_or_else(|_| unreachable!("the automaton finds overlapping secrets"))
     }
 
     fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
@@ -132,8 +182,7 @@ impl Search {
     /// Returns the start of each part of the text that secrets take up, and the secret that ends it. Overlapping secrets are one part.
     fn find(&self, bytes: &[u8]) -> Vec<(usize, Match)> {
         let mut parts: Vec<(usize, Match)> = Vec::new();
-        // The order is that of the ends.
-        for found in self.automaton.find_overlapping_iter(bytes) {
+        for found in self.matches(bytes) {
             let (mut start, mut last) = (found.start(), found);
             while let Some((first, before)) = parts.pop_if(|(_, before)| before.end() > found.start()) {
                 start = start.min(first);
@@ -156,14 +205,14 @@ impl fmt::Debug for Mask {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use data_encoding::{BASE64, BASE64URL_NOPAD, HEXLOWER};
 
     use super::*;
 
     const SECRET: &str = "s3cr&t/\"k+y=7 Zq";
 
-    fn mask(prefix: &str, secret: &str) -> Mask {
+    pub(in crate::mask) fn mask(prefix: &str, secret: &str) -> Mask {
         Mask::new(&[BoundSecret::new("key", "https://a", "x-key", prefix, secret).unwrap()])
     }
 
@@ -251,7 +300,7 @@ mod tests {
         let mask = mask("", SECRET);
         for encode in [u16::to_le_bytes, u16::to_be_bytes] {
             let utf16 = |text: &str| text.encode_utf16().flat_map(encode).collect::<Vec<_>>();
-            assert_eq!(mask.body(utf16(&format!("<{SECRET}>")).into()), utf16("<[secret:key]>"));
+            assert_eq!(*mask.bytes(&utf16(&format!("<{SECRET}>"))), utf16("<[secret:key]>"));
         }
     }
 
@@ -265,12 +314,5 @@ mod tests {
         let masked = mask.headers(&headers);
         assert_eq!(masked.get_all("a").iter().collect::<Vec<_>>(), ["[secret:key] and more", "plain"]);
         assert_eq!(masked.len(), 2);
-    }
-
-    #[test]
-    fn a_body_without_secrets_is_not_copied() {
-        let body = Bytes::from_static(b"plain");
-        assert_eq!(mask("", SECRET).body(body.clone()).as_ptr(), body.as_ptr());
-        assert_eq!(Mask::default().body(body.clone()).as_ptr(), body.as_ptr());
     }
 }

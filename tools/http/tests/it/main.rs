@@ -16,4 +16,5 @@ mod requests;
 mod secrets;
 mod session_cache;
 mod setup;
+mod streams;
 mod tls;

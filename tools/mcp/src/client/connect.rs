@@ -2,20 +2,14 @@
 
 use std::time::Duration;
 
+use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
-use rmcp::service::{ClientInitializeError, RunningService};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
+use rmcp::service::ClientInitializeError;
 
 use super::link::shown;
+use super::server::{Connected, Failure};
 use super::service::Client;
 use super::{ImportError, Server, ServerName};
-
-/// The maximum length of one message of a server, in bytes. A longer one is dropped.
-const MAX_LINE: usize = 16 * 1024 * 1024;
-
-/// A connection, with the guard that ends with it.
-pub(super) type Connected = (RunningService<RoleClient, Client>, Box<dyn std::any::Any + Send>);
 
 /// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
 ///
@@ -30,32 +24,20 @@ pub(super) async fn connect(
 ) -> Result<Connected, ImportError> {
     let connecting = async {
         if !*is_legacy {
-            match handshake(name, server, client, automatic()).await? {
-                Ok(connected) => return Ok(connected),
-                Err(error) if may_be_legacy(&error) => {
+            match server.connect(client.clone(), automatic()).await {
+                Err(Failure::Handshake(error, _)) if may_be_legacy(&error) => {
                     tracing::debug!(server = name.as_str(), %error, "trying revision 2025-11-25 on another connection");
                 }
-                Err(error) => return Err(refused(name, &error)),
+                outcome => return outcome,
             }
         }
-        let connected = handshake(name, server, client, ClientLifecycleMode::Initialize).await?;
-        connected.inspect(|_| *is_legacy = true).map_err(|error| refused(name, &error))
+        let connected = server.connect(client.clone(), ClientLifecycleMode::Initialize).await;
+        connected.inspect(|_| *is_legacy = true)
     };
-    let late = |_| Err(ImportError::Timeout { name: name.clone(), limit });
-    tokio::time::timeout(limit, connecting).await.unwrap_or_else(late)
-}
-
-async fn handshake(
-    name: &ServerName,
-    server: &Server,
-    client: &Client,
-    mode: ClientLifecycleMode,
-) -> Result<Result<Connected, ClientInitializeError>, ImportError> {
-    let opened = server.open().await;
-    let opened = opened.map_err(|error| ImportError::Open { name: name.clone(), reason: shown(&error.to_string()) })?;
-    let transport = AsyncRwTransport::new(opened.read, opened.write).with_max_line_length(MAX_LINE);
-    let running = client.clone().serve_with_lifecycle(transport, mode).await;
-    Ok(running.map(|running| (running, opened.alive)))
+    match tokio::time::timeout(limit, connecting).await {
+        Ok(outcome) => outcome.map_err(|failure| import_error(name, failure)),
+        Err(_) => Err(ImportError::Timeout { name: name.clone(), limit }),
+    }
 }
 
 fn automatic() -> ClientLifecycleMode {
@@ -76,6 +58,13 @@ fn may_be_legacy(error: &ClientInitializeError) -> bool {
     }
 }
 
-fn refused(name: &ServerName, error: &ClientInitializeError) -> ImportError {
-    ImportError::Handshake { name: name.clone(), reason: shown(&error.to_string()) }
+fn import_error(name: &ServerName, failure: Failure) -> ImportError {
+    let name = name.clone();
+    match failure {
+        Failure::Open(reason) => ImportError::Open { name, reason: shown(&reason) },
+        Failure::Handshake(error, end) => {
+            let end = end.map(|end| format!("; {end}")).unwrap_or_default();
+            ImportError::Handshake { name, reason: shown(&format!("{error}{end}")) }
+        }
+    }
 }

@@ -14,7 +14,7 @@ use tools::CancellationToken;
 
 use super::connect::connect;
 use super::link::{Link, State, shown};
-use super::listing::{Listing, list};
+use super::listing::{Listed, Listing, list};
 use super::registration::Registration;
 use super::service::Client;
 use super::{ImportError, Report, Server};
@@ -56,6 +56,8 @@ pub(super) struct Connection {
     pub(super) limit: Duration,
     pub(super) has_sampling: bool,
     pub(super) registration: Registration,
+    /// Registers the tool that reads resources, for the first server that has some.
+    pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
     pub(super) outcome: watch::Sender<Outcome>,
     pub(super) stop: CancellationToken,
 }
@@ -70,10 +72,10 @@ impl Connection {
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
             let started = Instant::now();
             let reason = match connected {
-                Ok((running, alive)) => {
+                Ok((running, guard)) => {
                     self.serve(running).await;
-                    drop(alive);
-                    "the connection ended".to_owned()
+                    let reason = guard.close().await;
+                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| shown(&reason))
                 }
                 Err(error) => {
                     tracing::warn!(server = self.link.name().as_str(), "{error}");
@@ -107,6 +109,9 @@ impl Connection {
         let end = running.cancellation_token();
         let mut ended = std::pin::pin!(running.waiting());
         self.link.set(State::Up(peer.clone()));
+        if model::Resource::is_offered(&peer) {
+            (self.read_resources)();
+        }
         tokio::select! {
             _ = &mut ended => return,
             () = self.stop.clone().cancelled_owned() => {}
@@ -125,7 +130,7 @@ impl Connection {
         let first = if is_subscribed { timeout(ACKNOWLEDGEMENT, subscribe(peer)).await.ok() } else { None };
         let link = self.link.clone();
         tokio::select! {
-            () = self.list_again(peer, tools.is_some()) => {}
+            () = self.list_again(peer, model::Tool::is_offered(peer)) => {}
             () = listen(&link, peer, first), if is_subscribed => {}
         }
     }
@@ -159,7 +164,7 @@ impl Connection {
             Err(error) => {
                 let (name, reason) = (self.link.name().clone(), shown(&error.to_string()));
                 tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
-                self.fail(ImportError::List { name, reason });
+                self.fail(ImportError::List { name, what: "tools", reason });
                 Some(Instant::now() + LIST_AGAIN)
             }
         }

@@ -38,11 +38,13 @@ pub enum ImportError {
         /// The time limit.
         limit: Duration,
     },
-    /// The tools cannot be listed.
-    #[error("the MCP server {name} does not list its tools: {reason}")]
+    /// A list cannot be read.
+    #[error("the MCP server {name} does not list its {what}: {reason}")]
     List {
         /// The server.
         name: ServerName,
+        /// The list: `tools`, `resources`, `resourceTemplates` or `prompts`.
+        what: &'static str,
         /// The fault.
         reason: String,
     },

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::connection::Outcome;
-use super::link::Link;
-use super::{ImportError, Report, ServerName, Status};
+use super::link::{Link, shown};
+use super::listing::{Listed, list};
+use super::{ImportError, Items, Report, ServerName, Status};
 
 /// A handle of an imported server. Clones share the server, which stays until [`Servers`](super::Servers) removes it.
 #[derive(Clone)]
@@ -37,6 +38,17 @@ impl Imported {
             Ok(Some(outcome)) => outcome.clone(),
             _ => Err(ImportError::Removed { name: self.name().clone() }),
         }
+    }
+
+    /// Reads a list of the server, page by page and within limits.
+    pub(super) async fn items<T: Listed, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
+        let failed = |reason| ImportError::List { name: self.name().clone(), what: T::KEY, reason };
+        let peer = self.link.peer().map_err(|error| failed(error.to_string()))?;
+        if !T::is_offered(&peer) {
+            return Ok(Items { items: Vec::new(), cut: None });
+        }
+        let listing = list::<T>(&peer).await.map_err(|error| failed(shown(&error.to_string())))?;
+        Ok(Items { items: listing.items.into_iter().flatten().map(item).collect(), cut: listing.cut })
     }
 
     /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.

@@ -46,42 +46,50 @@ pub(super) struct Malformed {
 /// A kind of list.
 pub(super) trait Listed: Serialize + DeserializeOwned {
     /// The name of the list in a result.
-    const KEY: &str;
+    const KEY: &'static str;
+
+    /// Returns true if the server has such a list.
+    fn is_offered(peer: &Peer<RoleClient>) -> bool;
 
     fn request(params: PaginatedRequestParams) -> model::ClientRequest;
 
-    /// Returns the items, the next cursor and the freshness of a page. Returns the result itself if it is another one.
-    fn page(result: ServerResult) -> Result<Page<Self>, ServerResult>;
+    /// Returns the items, the next cursor and the freshness of a page. Returns the JSON of a result that rmcp does not recognise.
+    fn page(result: ServerResult) -> Result<Page<Self>, Value>;
 }
 
 pub(super) type Page<T> = (Vec<T>, Option<String>, Option<u64>);
 
 macro_rules! listed {
-    ($item:ident, $key:literal, $request:ident, $result:ident, $field:ident) => {
+    ($item:ident, $capability:ident, $key:literal, $request:ident, $result:ident, $field:ident) => {
         impl Listed for model::$item {
-            const KEY: &str = $key;
+            const KEY: &'static str = $key;
+
+            fn is_offered(peer: &Peer<RoleClient>) -> bool {
+                peer.peer_info().is_some_and(|info| info.capabilities.$capability.is_some())
+            }
 
             fn request(params: PaginatedRequestParams) -> model::ClientRequest {
                 model::$request::with_param(params).into()
             }
 
-            fn page(result: ServerResult) -> Result<Page<Self>, ServerResult> {
+            fn page(result: ServerResult) -> Result<Page<Self>, Value> {
                 match result {
                     ServerResult::$result(page) => Ok((page.$field, page.next_cursor, page.ttl_ms)),
-                    other => Err(other),
+                    ServerResult::CustomResult(model::CustomResult(value)) => Err(value),
+                    _ => Err(Value::Null),
                 }
             }
         }
     };
 }
 
-listed!(Tool, "tools", ListToolsRequest, ListToolsResult, tools);
-listed!(Resource, "resources", ListResourcesRequest, ListResourcesResult, resources);
+listed!(Tool, tools, "tools", ListToolsRequest, ListToolsResult, tools);
+listed!(Resource, resources, "resources", ListResourcesRequest, ListResourcesResult, resources);
 listed!(
-    ResourceTemplate, "resourceTemplates", ListResourceTemplatesRequest, ListResourceTemplatesResult,
+    ResourceTemplate, resources, "resourceTemplates", ListResourceTemplatesRequest, ListResourceTemplatesResult,
     resource_templates
 );
-listed!(Prompt, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
+listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, prompts);
 
 /// Reads all pages of a list within the limits.
 ///
@@ -135,7 +143,7 @@ type MixedPage<T> = (Vec<Result<T, Malformed>>, Option<String>, Option<u64>);
 fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
     match T::page(result) {
         Ok((items, next, ttl)) => Ok((items.into_iter().map(Ok).collect(), next, ttl)),
-        Err(ServerResult::CustomResult(model::CustomResult(Value::Object(mut fields)))) => {
+        Err(Value::Object(mut fields)) => {
             let Some(Value::Array(items)) = fields.remove(T::KEY) else { return Err(ServiceError::UnexpectedResponse) };
             let next = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);

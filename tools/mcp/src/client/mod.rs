@@ -10,12 +10,16 @@ mod elicitation;
 mod error;
 mod failure;
 mod form;
+#[cfg(feature = "http")]
+mod http;
 mod import;
 mod imported;
 mod link;
 mod listing;
+mod prompt;
 mod registration;
 mod report;
+mod resource;
 mod result;
 mod rounds;
 mod sampling;
@@ -24,13 +28,21 @@ mod server_name;
 mod servers;
 mod service;
 mod status;
+#[cfg(feature = "stdio")]
+mod stdio;
 
 pub use error::ImportError;
+#[cfg(feature = "http")]
+pub use http::HttpServer;
 pub use import::{Import, Review};
 pub use imported::Imported;
+pub use prompt::{Prompt, PromptArgument, PromptMessage};
 pub use report::{Cut, Refusal, Refused, Report};
+pub use resource::{Items, Resource, ResourceTemplate};
 pub use sampling::{Sample, SampleFuture, SampleMessage, SampleRequest, Sampler, Sampling};
 pub use server::Server;
 pub use server_name::{InvalidServerName, ServerName};
 pub use servers::Servers;
 pub use status::Status;
+#[cfg(feature = "stdio")]
+pub use stdio::{Alive, BoxedRead, BoxedWrite, Launched, StdioError, StdioServer};

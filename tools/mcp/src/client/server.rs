@@ -1,13 +1,25 @@
 //! [`Server`]: the way to reach a server.
 
-use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use rmcp::service::{ClientInitializeError, RunningService};
+use rmcp::transport::IntoTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::service::Client;
+#[cfg(feature = "stdio")]
+use super::{Alive, StdioServer};
+#[cfg(feature = "http")]
+use super::HttpServer;
+
+/// The maximum length of one message of a server, in bytes. A longer one is dropped.
+const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// The way to reach an MCP server. It is used again for each new connection.
 #[derive(Clone, Debug)]
@@ -16,16 +28,31 @@ pub struct Server(Kind);
 #[derive(Clone)]
 enum Kind {
     Streams(Arc<dyn Fn() -> Opening + Send + Sync>),
+    #[cfg(feature = "stdio")]
+    Stdio(Arc<StdioServer>),
+    #[cfg(feature = "http")]
+    Http(Arc<HttpServer>),
 }
 
-type Opening = Pin<Box<dyn Future<Output = io::Result<Opened>> + Send>>;
+type Opening = Pin<Box<dyn Future<Output = io::Result<Streams>> + Send>>;
+type Streams = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
 
-/// An open connection to a server: one JSON-RPC message a line.
-pub(crate) struct Opened {
-    pub(crate) read: Box<dyn AsyncRead + Send + Unpin>,
-    pub(crate) write: Box<dyn AsyncWrite + Send + Unpin>,
-    /// Dropped after the connection has ended, such as the guard of a process.
-    pub(crate) alive: Box<dyn Any + Send>,
+/// A connection that speaks the protocol.
+pub(super) type Connected = (RunningService<RoleClient, Client>, Guard);
+
+/// The reason why there is no connection.
+pub(super) enum Failure {
+    /// The server cannot be reached.
+    Open(String),
+    /// The server does not take part in the handshake. The text is the end of its log, if it has ended.
+    Handshake(Box<ClientInitializeError>, Option<String>),
+}
+
+/// The process of a connection, if it has one.
+pub(super) enum Guard {
+    Nothing,
+    #[cfg(feature = "stdio")]
+    Process(Alive),
 }
 
 impl Server {
@@ -42,16 +69,75 @@ impl Server {
             let opening = open();
             Box::pin(async move {
                 let (read, write) = opening.await?;
-                Ok(Opened { read: Box::new(read), write: Box::new(write), alive: Box::new(()) })
+                Ok((Box::new(read) as _, Box::new(write) as _))
             })
         })))
     }
 
-    /// Opens a connection.
-    pub(super) async fn open(&self) -> io::Result<Opened> {
+    /// Opens a connection in a mode.
+    pub(super) async fn connect(&self, client: Client, mode: ClientLifecycleMode) -> Result<Connected, Failure> {
         match &self.0 {
-            Kind::Streams(open) => open().await,
+            Kind::Streams(open) => {
+                let streams = open().await.map_err(|error| Failure::Open(error.to_string()))?;
+                handshake(client, lines(streams), mode, Guard::Nothing).await
+            }
+            #[cfg(feature = "stdio")]
+            Kind::Stdio(server) => {
+                let started = server.connect().await.map_err(|error| Failure::Open(error.to_string()))?;
+                let (read, write, alive) = started;
+                handshake(client, lines((read, write)), mode, Guard::Process(alive)).await
+            }
+            #[cfg(feature = "http")]
+            Kind::Http(server) => {
+                let transport = server.transport().map_err(|error| Failure::Open(error.to_string()))?;
+                handshake(client, transport, mode, Guard::Nothing).await
+            }
         }
+    }
+}
+
+#[cfg(feature = "stdio")]
+impl From<StdioServer> for Server {
+    fn from(server: StdioServer) -> Self {
+        Self(Kind::Stdio(Arc::new(server)))
+    }
+}
+
+#[cfg(feature = "http")]
+impl From<HttpServer> for Server {
+    fn from(server: HttpServer) -> Self {
+        Self(Kind::Http(Arc::new(server)))
+    }
+}
+
+impl Guard {
+    /// Ends the process after its streams were closed, and returns why it ended. Returns `None` if there is no process.
+    pub(super) async fn close(self) -> Option<String> {
+        match self {
+            Self::Nothing => None,
+            #[cfg(feature = "stdio")]
+            Self::Process(alive) => Some(alive.close().await.to_string()),
+        }
+    }
+}
+
+fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
+    AsyncRwTransport::new(read, write).with_max_line_length(MAX_LINE)
+}
+
+async fn handshake<T, E, A>(
+    client: Client,
+    transport: T,
+    mode: ClientLifecycleMode,
+    guard: Guard,
+) -> Result<Connected, Failure>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: std::error::Error + Send + Sync + 'static,
+{
+    match client.serve_with_lifecycle(transport, mode).await {
+        Ok(running) => Ok((running, guard)),
+        Err(error) => Err(Failure::Handshake(Box::new(error), guard.close().await)),
     }
 }
 
@@ -59,6 +145,10 @@ impl fmt::Debug for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Streams(_) => f.write_str("Streams"),
+            #[cfg(feature = "stdio")]
+            Self::Stdio(server) => server.fmt(f),
+            #[cfg(feature = "http")]
+            Self::Http(server) => server.fmt(f),
         }
     }
 }

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use tokio_util::sync::DropGuard;
-use tools::{CancellationToken, SharedCatalog};
+use tools::{CancellationToken, Entry, SharedCatalog};
 
 use super::connection::Connection;
 use super::destination::Destination;
 use super::link::Link;
 use super::registration::Registration;
+use super::resource::{self, ReadResource};
 use super::{Import, ImportError, Imported};
 
 /// The imported servers of a catalog. Clones share them. When the last clone is dropped, all servers are removed.
@@ -65,9 +66,43 @@ use super::{Import, ImportError, Imported};
 #[derive(Clone)]
 pub struct Servers(Arc<Inner>);
 
-struct Inner {
+pub(super) struct Inner {
     destination: Destination,
     servers: Mutex<BTreeMap<String, Running>>,
+    /// The tool that reads resources. `None` until a server has some, or if the host has a tool of this name.
+    read_resource: Mutex<Option<Arc<Entry>>>,
+}
+
+impl Inner {
+    pub(super) fn get(&self, name: &str) -> Option<Imported> {
+        self.lock().get(name).map(|running| running.imported.clone())
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.lock().keys().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
+        self.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers the tool that reads resources, unless it is registered.
+    fn read_resources(self: &Arc<Self>) {
+        let mut entry = self.read_resource.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (None, Some(tool)) = (&*entry, resource::definition()) {
+            match self.destination.register(tool, ReadResource(Arc::downgrade(self))) {
+                Ok(registered) => *entry = Some(registered),
+                Err(error) => tracing::warn!("resources of MCP servers cannot be read: {error}"),
+            }
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let entry = self.read_resource.get_mut().unwrap_or_else(PoisonError::into_inner);
+        entry.iter().for_each(|entry| self.destination.unregister(entry));
+    }
 }
 
 /// An imported server, which is removed when this is dropped.
@@ -88,7 +123,7 @@ impl Servers {
     }
 
     fn with_destination(destination: Destination) -> Self {
-        Self(Arc::new(Inner { destination, servers: Mutex::default() }))
+        Self(Arc::new(Inner { destination, servers: Mutex::default(), read_resource: Mutex::default() }))
     }
 
     /// Imports a server. Returns at once; the connection is made in the background, and made again when it ends.
@@ -100,7 +135,7 @@ impl Servers {
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
         let Import { name, server, timeout: limit, review, has_sampling } = import;
-        let mut servers = self.lock();
+        let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
         }
@@ -108,8 +143,21 @@ impl Servers {
         let (outcome, latest) = watch::channel(None);
         let stop = CancellationToken::new();
         let registration = Registration::new(self.0.destination.clone(), review);
-        let connection =
-            Connection { link: link.clone(), server, limit, has_sampling, registration, outcome, stop: stop.clone() };
+        let read_resources = {
+            let servers = Arc::downgrade(&self.0);
+            Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
+        };
+        let stopped = stop.clone();
+        let connection = Connection {
+            link: link.clone(),
+            server,
+            limit,
+            has_sampling,
+            registration,
+            read_resources,
+            outcome,
+            stop: stopped,
+        };
         tokio::spawn(connection.run());
         let imported = Imported { link, outcome: latest };
         let running = Running { imported: imported.clone(), _stop: stop.drop_guard() };
@@ -119,25 +167,21 @@ impl Servers {
 
     /// Returns the server with this name, or `None` if there is none.
     pub fn get(&self, name: &str) -> Option<Imported> {
-        self.lock().get(name).map(|running| running.imported.clone())
+        self.0.get(name)
     }
 
     /// Returns all servers, sorted by name.
     pub fn list(&self) -> Vec<Imported> {
-        self.lock().values().map(|running| running.imported.clone()).collect()
+        self.0.lock().values().map(|running| running.imported.clone()).collect()
     }
 
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.
     pub async fn remove(&self, name: &str) -> bool {
-        let removed = self.lock().remove(name);
+        let removed = self.0.lock().remove(name);
         let Some(Running { imported, _stop }) = removed else { return false };
         drop(_stop);
         imported.link.closed().await;
         true
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Running>> {
-        self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,0 +1,61 @@
+//! [`Chain`]: a request and the redirects that it followed.
+
+use http::{HeaderMap, Method, StatusCode};
+use tools::ToolContext;
+use url::Url;
+
+use crate::exchange::Exchange;
+use crate::hop::Hop;
+use crate::{HttpError, HttpLimits, Request, redirect};
+
+/// A request and the redirects that it followed.
+pub(crate) struct Chain {
+    pub(crate) hop: Hop,
+    before: Vec<(Method, Url)>,
+}
+
+impl Chain {
+    /// Creates the chain of a request without redirects.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
+    pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
+        Ok(Self { hop: Hop::new(request)?, before: Vec::new() })
+    }
+
+    /// Checks the target and the host of the next request.
+    ///
+    /// # Errors
+    /// As [`Hop::check`].
+    pub(crate) fn check(&mut self, cx: &ToolContext, exchange: &Exchange) -> Result<(), HttpError> {
+        self.hop.check(cx, &exchange.filter)?;
+        self.hop.is_masked |= exchange.secrets(&self.hop.url).next().is_some();
+        Ok(())
+    }
+
+    /// Moves on if the answer is a redirect. Returns false if it is not.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Redirects`] if there are too many, and [`HttpError::Url`] if this one is refused.
+    pub(crate) fn follow(
+        &mut self,
+        status: StatusCode,
+        answered: &HeaderMap,
+        limits: &HttpLimits,
+    ) -> Result<bool, HttpError> {
+        let Some(next) = redirect::next(&self.hop, status, answered)? else { return Ok(false) };
+        let Hop { method, url, .. } = std::mem::replace(&mut self.hop, next);
+        self.before.push((method, url));
+        let Hop { method, url, .. } = &self.hop;
+        let is_circle = self.before.iter().any(|before| (&before.0, &before.1) == (method, url));
+        if is_circle || self.before.len() > limits.max_redirects {
+            return Err(HttpError::Redirects { url: url.to_string(), limit: limits.max_redirects });
+        }
+        Ok(true)
+    }
+
+    /// Returns the final URL, and those that redirected.
+    pub(crate) fn into_urls(self) -> (Url, Vec<Url>) {
+        (self.hop.url, self.before.into_iter().map(|(_, url)| url).collect())
+    }
+}

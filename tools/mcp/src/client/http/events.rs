@@ -1,0 +1,78 @@
+//! The events of a response, one at a time.
+
+use std::io;
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use sse_stream::{Error, Sse, SseStream};
+use tools_http::{Bytes, ResponseStream};
+
+/// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
+/// stream.
+pub(super) fn events(response: ResponseStream, limit: usize) -> BoxStream<'static, Result<Sse, Error>> {
+    let state = Some((response, Size::new(limit)));
+    let bytes = stream::unfold(state, async |state| {
+        let (mut response, mut size) = state?;
+        let bytes = match response.chunk().await {
+            Ok(None) => return None,
+            Ok(Some(bytes)) if size.fits(&bytes) => bytes,
+            Ok(Some(_)) => {
+                let reason = format!("an event is longer than {} bytes", size.limit);
+                return Some((Err(io::Error::new(io::ErrorKind::InvalidData, reason)), None));
+            }
+            Err(error) => return Some((Err(io::Error::other(error)), None)),
+        };
+        Some((Ok::<Bytes, _>(bytes), Some((response, size))))
+    });
+    SseStream::from_bytes_stream(bytes.boxed()).boxed()
+}
+
+/// Counts the bytes of an event, which ends with an empty line.
+struct Size {
+    limit: usize,
+    event: usize,
+    line: usize,
+}
+
+impl Size {
+    fn new(limit: usize) -> Self {
+        Self { limit, event: 0, line: 0 }
+    }
+
+    /// Takes the next bytes. Returns false if an event is too long.
+    fn fits(&mut self, bytes: &[u8]) -> bool {
+        for byte in bytes {
+            self.event += 1;
+            match byte {
+                b'\n' if self.line == 0 => self.event = 0,
+                b'\n' => self.line = 0,
+                // Part of the end of a line.
+                b'\r' => {}
+                _ => self.line += 1,
+            }
+            if self.event > self.limit {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_counted_up_to_its_empty_line() {
+        for end in ["\n", "\r\n"] {
+            let event = format!("event: a{end}data: bcd{end}{end}");
+            let mut size = Size::new(event.len());
+            for _ in 0..3 {
+                assert!(event.bytes().all(|byte| size.fits(&[byte])));
+            }
+            assert!(!Size::new(event.len() - end.len() - 1).fits(event.as_bytes()));
+            assert!(!Size::new(100).fits(format!("data: {}", "x".repeat(100)).as_bytes()));
+            assert!(!Size::new(100).fits(format!("data: x{end}").repeat(20).as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! [`HttpServer`]: a server that is reached by streamable HTTP.
+
+mod events;
+mod post;
+mod requests;
+
+use std::fmt;
+use std::time::Duration;
+
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tools::protocol::{Access, Target};
+use tools::{Grant, Secret, ToolContext};
+use tools_http::{
+    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
+    Url,
+};
+
+pub(crate) use self::requests::Requests;
+
+/// The longest message of a server, as one event or one body, in bytes. It is that of a line of a [`StdioServer`](super::StdioServer).
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest wait before a stream that broke is opened again.
+const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);
+
+/// The requests that one server has at the same time.
+const MAX_REQUESTS: usize = 64;
+
+/// A server that is reached by streamable HTTP.
+///
+/// - Requests go to the scheme, host and port of the URL alone, and so do redirects. The address filter of [`tools_http`] applies. If the
+///   URL names `localhost` or a loopback or private address, that host is an exception to it; others are for the user's options.
+/// - No time limit is set: the deadline of a call ends its request, and a stream of messages lasts as long as the connection.
+///
+/// ```
+/// use tools_mcp::client::HttpServer;
+///
+/// let server = HttpServer::new("https://mcp.example.org/mcp")?.with_secret("authorization", "Bearer a key of a file")?;
+/// # let _ = server;
+/// # Ok::<(), tools_http::HttpError>(())
+/// ```
+#[derive(Clone)]
+pub struct HttpServer {
+    url: Url,
+    headers: HeaderMap,
+    secrets: Vec<(HeaderName, Secret)>,
+    options: HttpOptions,
+}
+
+impl HttpServer {
+    /// Creates a server from the URL of its endpoint.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, not `http` or `https`, or has credentials.
+    pub fn new(url: &str) -> Result<Self, HttpError> {
+        let url = Request::new(Method::POST, url)?.url().clone();
+        Ok(Self { url, headers: HeaderMap::new(), secrets: Vec::new(), options: HttpOptions::new() })
+    }
+
+    /// Adds a header to each request.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Header`] if only the client sets this header, and [`HttpError::Option`] if it is not a header.
+    pub fn with_header(mut self, name: &str, value: &str) -> Result<Self, HttpError> {
+        let name = header_name(name)?;
+        self.headers.insert(name, HeaderValue::from_str(value).map_err(|_| no_header())?);
+        Ok(self)
+    }
+
+    /// Adds a header whose value is a secret. A scheme, such as `Bearer `, may precede it. In responses and errors, the secret is
+    /// replaced by `[secret:NAME]` with the name of the header.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Header`] if only the client sets this header, and [`HttpError::Option`] if it is not a header.
+    pub fn with_secret(mut self, name: &str, value: &str) -> Result<Self, HttpError> {
+        self.secrets.push((header_name(name)?, Secret::new(value)));
+        Ok(self)
+    }
+
+    /// Sets the user's options of HTTP, such as a proxy, root certificates and private hosts. Their limits of sizes and time have no
+    /// effect, and their secrets go to their own origins.
+    #[must_use]
+    pub fn with_options(self, options: HttpOptions) -> Self {
+        Self { options, ..self }
+    }
+
+    /// Returns the URL.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Makes a transport of its own for one connection. Must be called in a Tokio runtime.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Secret`] or [`HttpError::Option`] if a secret or an option cannot be used.
+    pub(crate) fn transport(&self) -> Result<StreamableHttpClientTransport<Requests>, HttpError> {
+        let mut retry = ExponentialBackoff::default();
+        retry.max_delay = Some(MAX_RETRY_WAIT);
+        let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
+            .max_sse_event_size(MAX_MESSAGE_BYTES)
+            .max_json_response_size(MAX_MESSAGE_BYTES);
+        config.retry_config = std::sync::Arc::new(retry);
+        config.custom_headers = self.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        Ok(StreamableHttpClientTransport::with_client(self.requests()?, config))
+    }
+
+    /// Makes the client of one connection.
+    fn requests(&self) -> Result<Requests, HttpError> {
+        let host = self.url.host_str().unwrap_or_default();
+        let target = self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let mut options = self.options.clone();
+        if is_private(&self.url) {
+            options = options.with_private_host(target.clone());
+        }
+        let origin = self.url.origin().ascii_serialization();
+        for (name, value) in &self.secrets {
+            let (prefix, secret) = split(value.expose());
+            options = options.with_secret(BoundSecret::new(name.as_str(), &origin, name.as_str(), prefix, secret)?);
+        }
+        let mut limits = HttpLimits::default();
+        (limits.first_byte, limits.idle, limits.total) = (Duration::MAX, Duration::MAX, Duration::MAX);
+        (limits.max_connections, limits.max_connections_per_host) = (MAX_REQUESTS, MAX_REQUESTS);
+        let http = HttpClient::from_options(options.with_limits(limits))?;
+        let invalid = |reason: String| HttpError::Url { url: self.url.to_string(), reason };
+        let clauses = [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
+        let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
+        let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
+        Ok(Requests::new(http, ToolContext::new().with_grant(Grant::new(clauses))))
+    }
+}
+
+/// Leaves out the values of headers and secrets.
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).collect();
+        f.debug_struct("HttpServer").field("url", &self.url.as_str()).field("headers", &names).finish_non_exhaustive()
+    }
+}
+
+/// Returns true if the URL itself says that its host is this machine or in the user's network.
+fn is_private(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_start_matches('[').trim_end_matches(']').parse() {
+        Ok(std::net::IpAddr::V4(address)) => address.is_loopback() || address.is_private(),
+        Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    }
+}
+
+/// Splits a header's value after its scheme, such as `Bearer `.
+fn split(value: &str) -> (&str, &str) {
+    value.split_at(value.find(' ').map_or(0, |space| space + 1))
+}
+
+/// Parses the name of a header that the user may set.
+fn header_name(name: &str) -> Result<HeaderName, HttpError> {
+    let name: HeaderName = name.parse().map_err(|_| no_header())?;
+    match name.as_str() {
+        "accept" | "content-type" | "last-event-id" => Err(HttpError::Header { name }),
+        text if text.starts_with("mcp-") => Err(HttpError::Header { name }),
+        _ => Ok(name),
+    }
+}
+
+fn no_header() -> HttpError {
+    let reason = "one has characters that a header cannot have; remove line breaks and check its name".to_owned();
+    HttpError::Option { option: "headers", reason }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The answers to messages.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{StreamableHttpPostResponse, StreamableHttpResponseLimits};
+use tools::visible_line;
+use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
+
+use super::events::events;
+use super::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
+
+/// The characters of an unusable answer that an error shows.
+const SHOWN: usize = 200;
+
+impl Requests {
+    /// Sends a message and reads its answer, or the headers of its answer if this is a stream.
+    pub(super) async fn post(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: HashMap<HeaderName, HeaderValue>,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let request = Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
+        let mut response = self.send(request, token, headers, [(SESSION, session.as_deref())]).await?;
+        match response.status {
+            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
+            StatusCode::NOT_FOUND if session.is_some() => return Err(Failure::SessionExpired),
+            status if !status.is_success() => return refused(response, &message, session.is_some(), limits).await,
+            _ => {}
+        }
+        let is_awaited = matches!(message, ClientJsonRpcMessage::Request(_));
+        let id = response.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
+        match response.media_type().as_deref() {
+            Some(EVENTS) => Ok(StreamableHttpPostResponse::Sse(events(response, limits.max_sse_event_size), id)),
+            // Some servers answer a notification by an empty 200.
+            _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
+            Some(JSON) => {
+                let body = read_whole(&mut response, limits.max_json_response_size).await?;
+                let message = serde_json::from_slice(&body).map_err(|error| {
+                    let body = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+                    Failure::UnexpectedServerResponse(format!("it is not a message: {error}: {body}").into())
+                })?;
+                Ok(StreamableHttpPostResponse::Json(message, id))
+            }
+            other => Err(Failure::UnexpectedContentType(other.map(str::to_owned))),
+        }
+    }
+}
+
+/// Reads an answer that is not a success. Some of them are errors of JSON-RPC.
+async fn refused(
+    mut response: ResponseStream,
+    message: &ClientJsonRpcMessage,
+    has_session: bool,
+    limits: StreamableHttpResponseLimits,
+) -> Result<StreamableHttpPostResponse, Failure> {
+    let status = response.status;
+    // These say something about the connection, not about the message.
+    let is_unauthorised = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let is_json = response.media_type().as_deref() == Some(JSON) && !is_unauthorised;
+    if status == StatusCode::TOO_MANY_REQUESTS || !is_json && try_later(&response).is_some() {
+        return Err(failed(&response));
+    }
+    let limit = if is_json { limits.max_json_response_size } else { limits.max_error_response_size };
+    let (body, _) = read(&mut response, limit).await?;
+    let error = match serde_json::from_slice(&body) {
+        Ok(ServerJsonRpcMessage::Error(error)) if is_json => Some(error),
+        _ => None,
+    };
+    let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+    // A server of the older generation refuses `server/discover` in its own way. With the id of the request, the answer is that of the
+    // protocol, after which the older generation is tried.
+    if let ClientJsonRpcMessage::Request(request) = message
+        && matches!(request.request, ClientRequest::DiscoverRequest(_))
+        && status.is_client_error()
+        && !is_unauthorised
+        && !has_session
+    {
+        let unsupported = || ErrorData::invalid_request(format!("HTTP {status}: {text}"), None);
+        let error = error.map_or_else(unsupported, |error| error.error);
+        let answer = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+        return Ok(StreamableHttpPostResponse::Json(answer, None));
+    }
+    match error {
+        Some(error) => Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None)),
+        None if try_later(&response).is_some() => Err(failed(&response)),
+        None => Err(Failure::UnexpectedServerResponse(format!("HTTP {status}: {text}").into())),
+    }
+}
+
+/// Reads a body that has at most `limit` bytes.
+async fn read_whole(response: &mut ResponseStream, limit: usize) -> Result<Vec<u8>, Failure> {
+    match read(response, limit).await? {
+        (body, true) => Ok(body),
+        (_, false) => Err(Failure::ResponseBodyTooLarge { max_size: limit }),
+    }
+}
+
+/// Reads the first `limit` bytes of a body. Returns false if there are more.
+async fn read(response: &mut ResponseStream, limit: usize) -> Result<(Vec<u8>, bool), Failure> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await.map_err(Failure::Client)? {
+        let fits = bytes.len().min(limit - body.len());
+        body.extend_from_slice(&bytes[..fits]);
+        if fits < bytes.len() {
+            return Ok((body, false));
+        }
+    }
+    Ok((body, true))
+}

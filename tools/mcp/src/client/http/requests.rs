@@ -1,0 +1,200 @@
+//! [`Requests`]: the requests of streamable HTTP.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::stream::BoxStream;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpClient, StreamableHttpError,
+    StreamableHttpPostResponse, StreamableHttpResponseLimits,
+};
+use sse_stream::Sse;
+use tools::ToolContext;
+use tools_http::{HeaderName, HeaderValue, HttpClient, HttpError, Method, Request, ResponseStream, StatusCode};
+
+use super::MAX_MESSAGE_BYTES;
+use super::events::events;
+
+pub(super) type Failure = StreamableHttpError<HttpError>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+pub(super) const EVENTS: &str = "text/event-stream";
+pub(super) const JSON: &str = "application/json";
+
+/// The requests of one connection, whose context permits its host alone.
+#[derive(Clone)]
+pub(crate) struct Requests {
+    http: HttpClient,
+    cx: ToolContext,
+}
+
+impl Requests {
+    pub(super) fn new(http: HttpClient, cx: ToolContext) -> Self {
+        Self { http, cx }
+    }
+
+    /// Sends a request. Its answer is not a refusal for want of authorisation.
+    pub(super) async fn send(
+        &self,
+        request: Result<Request, HttpError>,
+        token: Option<String>,
+        headers: Headers,
+        more: impl IntoIterator<Item = (HeaderName, Option<&str>)>,
+    ) -> Result<ResponseStream, Failure> {
+        let mut request = request.map_err(Failure::Client)?;
+        for (name, value) in headers {
+            request = request.with_header(name, value);
+        }
+        let more = more.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
+        let token = token.map(|token| (HeaderName::from_static("authorization"), format!("Bearer {token}")));
+        for (name, value) in more.chain(token) {
+            let Ok(value) = HeaderValue::from_str(&value) else {
+                return Err(Failure::UnexpectedServerResponse(format!("the value of {name} is not a header").into()));
+            };
+            request = request.with_header(name, value);
+        }
+        let accept = HeaderValue::from_static("text/event-stream, application/json");
+        let request = request.with_header(HeaderName::from_static("accept"), accept);
+        let response = self.http.stream(&self.cx, request).await.map_err(Failure::Client)?;
+        match challenge(&response) {
+            Some(refused) => Err(refused),
+            None => Ok(response),
+        }
+    }
+}
+
+impl StreamableHttpClient for Requests {
+    type Error = HttpError;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let limits = StreamableHttpResponseLimits::default();
+        self.post(uri, message, session, token, headers, limits).await
+    }
+
+    async fn post_message_with_response_limits(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        limits: StreamableHttpResponseLimits,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        self.post(uri, message, session, token, headers, limits).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failure> {
+        let request = Request::new(Method::DELETE, &uri);
+        let response = self.send(request, token, headers, [(SESSION, Some(&*session))]).await?;
+        match response.status {
+            StatusCode::METHOD_NOT_ALLOWED => Err(Failure::ServerDoesNotSupportDeleteSession),
+            status if status.is_success() => Ok(()),
+            _ => Err(failed(&response)),
+        }
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        self.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, MAX_MESSAGE_BYTES).await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let more = [(SESSION, session.as_deref()), (LAST_EVENT, last_event.as_deref())];
+        let response = self.send(Request::get(&uri), token, headers, more).await?;
+        match (response.status, response.media_type()) {
+            (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
+            (status, _) if !status.is_success() => Err(failed(&response)),
+            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit)),
+            (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
+        }
+    }
+}
+
+/// Returns the error of an answer that asks for authorisation.
+fn challenge(response: &ResponseStream) -> Option<Failure> {
+    let challenge = response.headers.get("www-authenticate")?.to_str().ok()?.to_owned();
+    match response.status {
+        StatusCode::UNAUTHORIZED => Some(Failure::AuthRequired(AuthRequiredError::new(challenge))),
+        StatusCode::FORBIDDEN => {
+            let scope = scope(&challenge);
+            Some(Failure::InsufficientScope(InsufficientScopeError::new(challenge, scope)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the error of an answer that says nothing more than its status.
+pub(super) fn failed(response: &ResponseStream) -> Failure {
+    try_later(response).map_or_else(
+        || Failure::UnexpectedServerResponse(format!("HTTP {}", response.status).into()),
+        Failure::HttpStatus,
+    )
+}
+
+/// Returns the error of an answer that may differ later. Returns `None` for other answers.
+pub(super) fn try_later(response: &ResponseStream) -> Option<HttpStatusError> {
+    let status = response.status;
+    let retry_after = response.headers.get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let is_temporary = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
+    is_temporary.then(|| HttpStatusError::new(status.as_u16(), retry_after))
+}
+
+/// Returns the parameter `scope` of a challenge. Returns `None` if there is none.
+fn scope(challenge: &str) -> Option<String> {
+    let (_, rest) = challenge.split_at_checked(challenge.to_ascii_lowercase().find("scope=")? + "scope=".len())?;
+    let scope = match rest.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => rest.split([',', ';', ' ', '\t']).next()?,
+    };
+    (!scope.is_empty()).then(|| scope.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scope_of_a_challenge_is_found() {
+        for (challenge, expected) in [
+            (r#"Bearer error="insufficient_scope", scope="files:read files:write""#, Some("files:read files:write")),
+            ("Bearer Scope=read:data, error=x", Some("read:data")),
+            ("Bearer scope=a", Some("a")),
+            (r#"Bearer error="invalid_token""#, None),
+            ("Bearer scope=", None),
+            (r#"Bearer scope="""#, None),
+            ("", None),
+        ] {
+            assert_eq!(scope(challenge).as_deref(), expected, "{challenge}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Answers of servers, in raw bytes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient as _, StreamableHttpPostResponse as Answer, StreamableHttpResponseLimits,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+use tools_http::testing::{Received, TestServer};
+use tools_http::{HeaderName, HeaderValue};
+
+use super::super::HttpServer;
+use super::super::requests::Failure;
+
+fn message(value: Value) -> ClientJsonRpcMessage {
+    serde_json::from_value(value).unwrap()
+}
+
+fn ping() -> ClientJsonRpcMessage {
+    message(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))
+}
+
+fn notification() -> ClientJsonRpcMessage {
+    message(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+}
+
+/// Returns a response with a status, a content type and a body.
+fn response(status: &str, content_type: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!("HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\n\r\n{body}").into_bytes()
+}
+
+/// Posts a message to a server that answers with these bytes.
+async fn post(
+    bytes: Vec<u8>,
+    message: ClientJsonRpcMessage,
+    session: Option<&str>,
+) -> (Result<Answer, Failure>, Received) {
+    let server = TestServer::start(move |_| bytes.clone()).await;
+    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests().unwrap();
+    let mut limits = StreamableHttpResponseLimits::default();
+    (limits.max_json_response_size, limits.max_sse_event_size, limits.max_error_response_size) = (1000, 1000, 100);
+    let headers = HashMap::from([(HeaderName::from_static("mcp-method"), HeaderValue::from_static("ping"))]);
+    let uri: Arc<str> = server.url("/mcp").into();
+    let token = Some("token".to_owned());
+    let answer =
+        requests.post_message_with_response_limits(uri, message, session.map(Arc::from), token, headers, limits).await;
+    (answer, server.received().remove(0))
+}
+
+const PONG: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+const ERROR: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}}"#;
+
+#[tokio::test]
+async fn a_message_is_posted_with_its_headers_and_answered_by_json() {
+    let answered = b"HTTP/1.1 200 OK\r\nContent-Type: Application/JSON; charset=utf-8\r\nmcp-session-id: s2\r\n\r\n";
+    let (answer, received) = post([answered, PONG.as_bytes()].concat(), ping(), Some("s1")).await;
+    assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), Some(id))) if id == "s2"));
+    for (name, value) in [
+        ("accept", "text/event-stream, application/json"),
+        ("content-type", "application/json"),
+        ("mcp-session-id", "s1"),
+        ("mcp-method", "ping"),
+        ("authorization", "Bearer token"),
+    ] {
+        assert_eq!(received.header(name), Some(value), "{}", received.head);
+    }
+    assert_eq!(serde_json::from_slice::<Value>(&received.body).unwrap()["method"], "ping");
+}
+
+#[tokio::test]
+async fn a_notification_is_accepted_however_the_server_says_so() {
+    for bytes in [
+        TestServer::head("202 Accepted", &[]),
+        TestServer::head("204 No Content", &[]),
+        TestServer::head("200 OK", &[]),
+        response("200 OK", "application/json", "{}"),
+        response("200 OK", "text/plain", "ok"),
+        b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
+    ] {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(matches!(post(bytes, notification(), None).await.0, Ok(Answer::Accepted)), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_are_told_apart() {
+    let challenge = |status, challenge| TestServer::head(status, &[("www-authenticate", challenge)]);
+    let (unauthorised, _) = post(challenge("401 Unauthorized", "Bearer realm=\"a\""), ping(), None).await;
+    let Err(Failure::AuthRequired(error)) = unauthorised else { panic!("{unauthorised:?}") };
+    assert_eq!(error.www_authenticate_header, "Bearer realm=\"a\"");
+    let (forbidden, _) = post(challenge("403 Forbidden", "Bearer scope=\"a b\""), ping(), None).await;
+    let Err(Failure::InsufficientScope(error)) = forbidden else { panic!("{forbidden:?}") };
+    assert_eq!(error.required_scope.as_deref(), Some("a b"));
+    let (expired, _) = post(TestServer::head("404 Not Found", &[]), ping(), Some("s1")).await;
+    assert!(matches!(expired, Err(Failure::SessionExpired)), "{expired:?}");
+    for (bytes, status, retry_after) in [
+        (TestServer::head("429 Too Many Requests", &[("retry-after", "7")]), 429, Some("7")),
+        (TestServer::head("503 Service Unavailable", &[("retry-after", "soon")]), 503, Some("soon")),
+        (response("500 Internal Server Error", "text/html", "<h1>"), 500, None),
+        (response("502 Bad Gateway", "application/json", "{}"), 502, None),
+    ] {
+        let (later, _) = post(bytes, ping(), None).await;
+        let Err(Failure::HttpStatus(error)) = later else { panic!("{later:?}") };
+        assert_eq!((error.status, error.retry_after.as_deref()), (status, retry_after));
+    }
+    for status in ["400 Bad Request", "500 Internal Server Error"] {
+        let (error, _) = post(response(status, "application/json", ERROR), ping(), None).await;
+        assert!(matches!(error, Ok(Answer::Json(ServerJsonRpcMessage::Error(_), None))), "{error:?}");
+    }
+    // A refusal does not pass as an answer of the protocol.
+    for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found"] {
+        let (error, _) = post(response(status, "text/plain", "\u{1b}[2Jno"), ping(), None).await;
+        let Err(Failure::UnexpectedServerResponse(text)) = error else { panic!("{error:?}") };
+        assert!(text.starts_with(&format!("HTTP {}", &status[..3])) && !text.contains('\u{1b}'), "{text}");
+    }
+    let (error, _) = post(response("401 Unauthorized", "application/json", ERROR), ping(), None).await;
+    assert!(matches!(error, Err(Failure::UnexpectedServerResponse(_))), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_server_of_the_older_generation_refuses_discovery_in_its_own_way() {
+    let discover = || message(json!({"jsonrpc": "2.0", "id": 9, "method": "server/discover", "params": {}}));
+    let echoed = ERROR.replace("\"id\":1", "\"id\":\"server-error\"");
+    for (bytes, code) in [
+        (response("400 Bad Request", "application/json", &echoed), -32001),
+        (response("400 Bad Request", "text/plain", "Missing session ID"), -32600),
+        (TestServer::head("404 Not Found", &[]), -32600),
+    ] {
+        let (answer, _) = post(bytes, discover(), None).await;
+        let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), None)) = answer else { panic!("{answer:?}") };
+        assert_eq!((json!(error.id), error.error.code.0), (json!(9), code));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_too_long_or_no_message_is_refused() {
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"a":"{}"}}}}"#, "x".repeat(1000));
+    for status in ["200 OK", "400 Bad Request"] {
+        let (refused, _) = post(response(status, "application/json", &long), ping(), None).await;
+        let is_refused = match status {
+            "200 OK" => matches!(refused, Err(Failure::ResponseBodyTooLarge { max_size: 1000 })),
+            _ => matches!(refused, Err(Failure::UnexpectedServerResponse(_))),
+        };
+        assert!(is_refused, "{refused:?}");
+    }
+    for body in ["", "{}", "<html>", "[1]"] {
+        let (refused, _) = post(response("200 OK", "application/json", body), ping(), None).await;
+        assert!(matches!(refused, Err(Failure::UnexpectedServerResponse(_))), "{refused:?}");
+    }
+    let (refused, _) = post(response("200 OK", "text/html", "<html>"), ping(), None).await;
+    assert!(matches!(refused, Err(Failure::UnexpectedContentType(Some(_)))), "{refused:?}");
+    let event = |length: usize| format!("data: {}\n\n", "x".repeat(length));
+    let events = event(500).repeat(5) + &event(1000);
+    let (Ok(Answer::Sse(mut events, None)), _) =
+        post(response("200 OK", "text/event-stream", &events), ping(), None).await
+    else {
+        panic!("no stream");
+    };
+    // The bytes of an event that is too long may come with those of others.
+    let mut seen = 0;
+    let error = loop {
+        match events.next().await {
+            Some(Ok(_)) => seen += 1,
+            Some(Err(error)) => break error,
+            None => panic!("the stream ended"),
+        }
+    };
+    assert!(seen <= 5 && error.to_string().contains("longer than 1000 bytes"), "{seen} {error}");
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn events_arrive_one_by_one_and_a_dropped_stream_closes_the_connection() {
+    let (report, mut reports) = mpsc::unbounded_channel();
+    let (next, parts) = mpsc::unbounded_channel::<()>();
+    let parts = Arc::new(tokio::sync::Mutex::new(parts));
+    let server = TestServer::start_streaming(move |_, mut stream| {
+        let (report, parts) = (report.clone(), parts.clone());
+        async move {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n").await.unwrap();
+            for part in ["id: e1\ndata: {\"a\":\ndata: 1}\n\n", ": comment\n\nevent: message\nda", "ta: 2\r\n\r\n"] {
+                parts.lock().await.recv().await.unwrap();
+                stream.write_all(part.as_bytes()).await.unwrap();
+            }
+            let _ = stream.read(&mut [0]).await;
+            report.send(()).unwrap();
+        }
+    })
+    .await;
+    let requests = HttpServer::new(&server.url("/mcp")).unwrap().requests().unwrap();
+    let (session, last) = (Some(Arc::from("s1")), Some("e0".to_owned()));
+    let uri: Arc<str> = server.url("/mcp").into();
+    let mut events = requests.get_stream(uri, session, last, None, HashMap::new()).await.unwrap();
+    next.send(()).unwrap();
+    let event = events.next().await.unwrap().unwrap();
+    assert_eq!((event.id.as_deref(), event.data.as_deref()), (Some("e1"), Some("{\"a\":\n1}")));
+    next.send(()).unwrap();
+    next.send(()).unwrap();
+    let event = loop {
+        let event = events.next().await.unwrap().unwrap();
+        if event.data.is_some() {
+            break event;
+        }
+    };
+    assert_eq!((event.event.as_deref(), event.data.as_deref()), (Some("message"), Some("2")));
+    let received = server.received().remove(0);
+    assert!(received.head.starts_with("GET /mcp "));
+    assert_eq!((received.header("mcp-session-id"), received.header("last-event-id")), (Some("s1"), Some("e0")));
+    drop(events);
+    reports.recv().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_without_streams_or_sessions_says_so() {
+    let server = TestServer::start(|request| match request.path() {
+        "/none" => TestServer::head("405 Method Not Allowed", &[]),
+        "/gone" => TestServer::head("503 Service Unavailable", &[("retry-after", "1")]),
+        _ => TestServer::ok("text/html", "<html>"),
+    })
+    .await;
+    let requests = HttpServer::new(&server.url("/")).unwrap().requests().unwrap();
+    let get = async |path: &str| {
+        let uri: Arc<str> = server.url(path).into();
+        requests.get_stream(uri, None, None, None, HashMap::new()).await.map(drop)
+    };
+    assert!(matches!(get("/none").await, Err(Failure::ServerDoesNotSupportSse)));
+    assert!(matches!(get("/gone").await, Err(Failure::HttpStatus(error)) if error.status == 503));
+    assert!(matches!(get("/html").await, Err(Failure::UnexpectedContentType(Some(_)))));
+    let delete = async |path: &str| {
+        let uri: Arc<str> = server.url(path).into();
+        requests.delete_session(uri, Arc::from("s1"), None, HashMap::new()).await
+    };
+    assert!(matches!(delete("/none").await, Err(Failure::ServerDoesNotSupportDeleteSession)));
+    assert!(delete("/ok").await.is_ok());
+    assert_eq!(server.received().last().unwrap().header("mcp-session-id"), Some("s1"));
+}

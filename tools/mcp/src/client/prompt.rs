@@ -1,0 +1,102 @@
+//! Prompts of servers.
+
+use rmcp::model::{self, ClientRequest, GetPromptRequest, GetPromptRequestParams, ServerResult};
+use rmcp::service::ServiceError;
+use serde_json::Value;
+use tools::protocol::Role;
+use tools::{Content, ToolContext, ToolErrorKind};
+
+use super::failure::failure;
+use super::result::block;
+use super::rounds::{self, Answers};
+use super::{ImportError, Imported, Items};
+
+/// A prompt that a server lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// The name.
+    pub name: String,
+    /// A display name for people.
+    pub title: Option<String>,
+    /// A description.
+    pub description: Option<String>,
+    /// The arguments.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// An argument of a [`Prompt`], which is a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// The name.
+    pub name: String,
+    /// A description.
+    pub description: Option<String>,
+    /// True if the prompt needs it.
+    pub is_required: bool,
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// The sender: the user or the assistant.
+    pub role: Role,
+    /// The content.
+    pub content: Content,
+}
+
+impl Imported {
+    /// Lists the prompts. The texts are those of the server: show them with [`visible_line`](tools::visible_line) or
+    /// [`visible_text`](tools::visible_text).
+    ///
+    /// # Errors
+    /// Returns an error if the server is not connected or does not list them.
+    pub async fn prompts(&self) -> Result<Items<Prompt>, ImportError> {
+        self.items(|prompt: model::Prompt| Prompt {
+            name: prompt.name,
+            title: prompt.title,
+            description: prompt.description,
+            arguments: prompt.arguments.into_iter().flatten().map(argument).collect(),
+        })
+        .await
+    }
+
+    /// Makes the messages of a prompt from arguments. A person's answers to questions of the server come from the context.
+    ///
+    /// # Errors
+    /// Returns an error if the server is not connected or refuses the arguments.
+    pub async fn prompt(
+        &self,
+        cx: &ToolContext,
+        name: &str,
+        arguments: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Vec<PromptMessage>, ToolErrorKind> {
+        let arguments: model::JsonObject =
+            arguments.into_iter().map(|(name, value)| (name, Value::String(value))).collect();
+        let peer = self.link.peer()?;
+        let make = |answers: Answers| {
+            let mut params = GetPromptRequestParams::new(name).with_arguments(arguments.clone());
+            (params.input_responses, params.request_state) = (answers.responses, answers.state);
+            ClientRequest::from(GetPromptRequest::new(params))
+        };
+        match rounds::request(&self.link, &peer, cx, make).await? {
+            ServerResult::GetPromptResult(result) => Ok(result.messages.into_iter().map(message).collect()),
+            _ => Err(failure(self.name(), ServiceError::UnexpectedResponse)),
+        }
+    }
+}
+
+fn argument(argument: model::PromptArgument) -> PromptArgument {
+    let model::PromptArgument { name, description, required, .. } = argument;
+    PromptArgument { name, description, is_required: required == Some(true) }
+}
+
+fn message(message: model::PromptMessage) -> PromptMessage {
+    let role = match message.role {
+        model::Role::User => Role::User,
+        _ => Role::Assistant,
+    };
+    PromptMessage { role, content: block(message.content) }
+}

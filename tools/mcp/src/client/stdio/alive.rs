@@ -1,0 +1,52 @@
+//! [`Alive`]: the process of a connection.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tools_exec::supervise::Running;
+
+use super::StdioError;
+use super::pipe::Output;
+
+/// The time that a server has to end by itself after its standard input was closed.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The process of a connection. A drop ends it with all its descendants, at once.
+pub struct Alive {
+    running: Running<Output>,
+    fault: Arc<OnceLock<StdioError>>,
+    /// Dropped after the process was told to end.
+    _kept: Box<dyn Any + Send + Sync>,
+}
+
+impl Alive {
+    pub(super) fn new(
+        running: Running<Output>,
+        fault: Arc<OnceLock<StdioError>>,
+        kept: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self { running, fault, _kept: kept }
+    }
+
+    /// Waits until the process has ended with all its descendants, and returns why the connection ended.
+    pub async fn ended(&self) -> StdioError {
+        let ended = self.running.wait().await;
+        if let Some(fault) = self.fault.get() {
+            return fault.clone();
+        }
+        let last_words = self.running.with_stderr(|output| match output {
+            Output::Log(log) => log.latest(),
+            Output::Messages(_) => String::new(),
+        });
+        ended.map_or(StdioError::Lost, |ended| StdioError::Ended { exit: ended.exit, last_words })
+    }
+
+    /// Ends the process. Both streams must have been dropped, which closes its standard input: it has a moment to end by itself.
+    pub async fn close(self) -> StdioError {
+        if tokio::time::timeout(GRACE, self.running.wait()).await.is_err() {
+            self.running.stop();
+        }
+        self.ended().await
+    }
+}

@@ -1,0 +1,46 @@
+//! [`StdioError`]: why there is no connection to a process.
+
+use tools::ToolError;
+use tools_exec::supervise::{Exit, StartError};
+
+/// Why there is no connection to a process.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StdioError {
+    /// The process was not started.
+    #[error("the server was not started: {reason}")]
+    Start {
+        /// The reason and the next step.
+        reason: String,
+    },
+    /// The walls around the process could not be made.
+    #[error("{0}")]
+    Walls(#[from] ToolError),
+    /// The server wrote a line that is too long.
+    #[error("the server wrote a line of more than {limit} bytes, which ended the connection; ask it for less at once")]
+    LineTooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// The process has ended.
+    #[error("the server has ended ({exit:?}){}", shown(.last_words))]
+    Ended {
+        /// How it ended.
+        exit: Exit,
+        /// The end of its standard error.
+        last_words: String,
+    },
+    /// The supervisor of the process died, so its end is unknown.
+    #[error("the supervisor of the server died; look for processes of the server, and connect again")]
+    Lost,
+}
+
+impl From<StartError> for StdioError {
+    fn from(error: StartError) -> Self {
+        Self::Start { reason: error.to_string() }
+    }
+}
+
+fn shown(last_words: &str) -> String {
+    if last_words.is_empty() { "; its log may say why".to_owned() } else { format!("; it wrote: {last_words}") }
+}

@@ -1,0 +1,72 @@
+//! [`Log`]: the lines of a server that are no messages.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tools::visible_line;
+
+use super::lines::Lines;
+
+/// The bytes of a line that are kept.
+const KEPT: usize = 4096;
+
+/// The characters of a line that are shown.
+const SHOWN: usize = 500;
+
+/// The latest lines that are kept for a report.
+const LATEST: usize = 5;
+
+/// Writes the lines of a server that are no messages to the log, in short and with invisible characters made visible.
+#[derive(Debug)]
+pub(super) struct Log {
+    server: Arc<str>,
+    stream: &'static str,
+    lines: Lines,
+    latest: VecDeque<Vec<u8>>,
+}
+
+impl Log {
+    pub(super) fn new(server: Arc<str>, stream: &'static str) -> Self {
+        Self { server, stream, lines: Lines::cut_at(KEPT), latest: VecDeque::new() }
+    }
+
+    /// Takes bytes of a stream.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.push(bytes, |line, _| self.line(line));
+        self.lines = lines;
+    }
+
+    /// Takes a line without an end, because no bytes follow.
+    pub(super) fn finish(&mut self) {
+        if let Some(line) = self.lines.rest() {
+            self.line(&line);
+        }
+    }
+
+    /// Takes a line.
+    pub(super) fn line(&mut self, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let line = &line[..line.len().min(KEPT)];
+        // A server may write millions of lines.
+        if tracing::enabled!(target: "tools_mcp::server", tracing::Level::DEBUG) {
+            let line = shown(line);
+            tracing::debug!(target: "tools_mcp::server", server = %self.server, stream = self.stream, "{line}");
+        }
+        let mut kept = if self.latest.len() == LATEST { self.latest.pop_front() } else { None }.unwrap_or_default();
+        kept.clear();
+        kept.extend_from_slice(line);
+        self.latest.push_back(kept);
+    }
+
+    /// Returns the latest lines as one.
+    pub(super) fn latest(&self) -> String {
+        self.latest.iter().map(|line| shown(line)).collect::<Vec<_>>().join(" / ")
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    visible_line(&String::from_utf8_lossy(line), SHOWN)
+}

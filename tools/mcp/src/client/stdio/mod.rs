@@ -1,0 +1,178 @@
+//! [`StdioServer`]: a server that is a child process.
+
+mod alive;
+mod environment;
+mod error;
+mod lines;
+mod log;
+mod messages;
+mod pipe;
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tools::{Secret, ToolError};
+use tools_exec::supervise::{Launch, start};
+
+use self::environment::environment;
+use self::messages::Messages;
+use self::pipe::{Output, pipe};
+
+pub use self::alive::Alive;
+pub use self::error::StdioError;
+
+/// The longest message of a server, in bytes, with the end of its line. A longer one ends the connection.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// The stream of messages from a server.
+pub type BoxedRead = Box<dyn AsyncRead + Send + Unpin>;
+
+/// The stream of messages to a server. A drop closes its standard input.
+pub type BoxedWrite = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// A command that is ready to start, and a value that is kept until the process has ended, such as `tools_exec::Prepared`.
+pub type Launched = (Launch, Box<dyn Any + Send + Sync>);
+
+type Launcher = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
+
+/// A server that is a child process and speaks over its standard streams.
+///
+/// - The process ends with all its descendants when the connection ends and when this process dies. The first line of `main` must be
+///   `tools_exec::enter()`.
+/// - Of this process's environment, it has the variables that programs need to find files and speak the user's language.
+/// - Lines that are no messages go to the log, and so does its standard error, both with the target `tools_mcp::server`.
+///
+/// ```
+/// use tools_mcp::client::StdioServer;
+///
+/// let server = StdioServer::new("uvx").with_args(["mcp-server-time"]).with_name("time");
+/// # let _ = server;
+/// ```
+#[derive(Clone)]
+pub struct StdioServer {
+    name: Arc<str>,
+    origin: Origin,
+}
+
+/// Where the command comes from.
+#[derive(Clone)]
+enum Origin {
+    Command { command: String, args: Vec<String>, env: Vec<(String, Secret)>, cwd: Option<PathBuf> },
+    Launcher(Arc<Launcher>),
+}
+
+impl StdioServer {
+    /// Creates a server from a program. A name without `/` is looked up in `PATH`.
+    pub fn new(command: &str) -> Self {
+        let origin = Origin::Command { command: command.to_owned(), args: Vec::new(), env: Vec::new(), cwd: None };
+        Self { name: command.into(), origin }
+    }
+
+    /// Creates a server whose command is made anew for each connection, such as one with walls around it. Other settings have no effect
+    /// on it.
+    ///
+    /// ```
+    /// use tools::ToolContext;
+    /// use tools_mcp::client::StdioServer;
+    ///
+    /// // The context has a grant, and the services `Sandbox` and `Workspace`. The crate exec has the feature `tools`.
+    /// # #[cfg(any())]
+    /// fn confined(cx: ToolContext) -> StdioServer {
+    ///     StdioServer::from_launcher("files", move || {
+    ///         let cx = cx.clone();
+    ///         async move {
+    ///             let prepared = tools_exec::Prepared::new(&cx, "file-server", &[], &[], ".").await?;
+    ///             Ok((prepared.launch().clone(), Box::new(prepared) as _))
+    ///         }
+    ///     })
+    /// }
+    /// ```
+    pub fn from_launcher<F>(name: &str, launcher: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Launched, ToolError>> + Send + 'static,
+    {
+        Self { name: name.into(), origin: Origin::Launcher(Arc::new(move || Box::pin(launcher()))) }
+    }
+
+    /// Sets the name that the log shows, which is otherwise the command.
+    #[must_use]
+    pub fn with_name(mut self, name: &str) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Appends arguments.
+    #[must_use]
+    pub fn with_args(mut self, more: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        if let Origin::Command { args, .. } = &mut self.origin {
+            args.extend(more.into_iter().map(Into::into));
+        }
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn with_env(mut self, name: &str, value: &str) -> Self {
+        if let Origin::Command { env, .. } = &mut self.origin {
+            env.push((name.to_owned(), Secret::new(value)));
+        }
+        self
+    }
+
+    /// Sets the working directory, which is otherwise that of this process.
+    #[must_use]
+    pub fn with_cwd(mut self, path: impl Into<PathBuf>) -> Self {
+        if let Origin::Command { cwd, .. } = &mut self.origin {
+            *cwd = Some(path.into());
+        }
+        self
+    }
+
+    /// Starts the process. Must be called in a Tokio runtime with I/O. Its messages are lines of JSON-RPC of at most 16 MiB; a longer one
+    /// ends the connection. While they are not read, the process waits.
+    ///
+    /// # Errors
+    /// Returns an error if the command cannot be made or started.
+    pub async fn connect(&self) -> Result<(BoxedRead, BoxedWrite, Alive), StdioError> {
+        let (launch, kept) = self.launch().await?;
+        let (sink, source) = pipe();
+        let log = log::Log::new(self.name.clone(), "stderr");
+        let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
+        let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
+        let (messages, fault) = Messages::new(source, log::Log::new(self.name.clone(), "stdout"));
+        Ok((Box::new(messages), Box::new(stdin), Alive::new(running, fault, kept)))
+    }
+
+    async fn launch(&self) -> Result<Launched, StdioError> {
+        let (command, args, more, cwd) = match &self.origin {
+            Origin::Launcher(launcher) => return Ok(launcher().await?),
+            Origin::Command { command, args, env, cwd } => (command, args, env, cwd),
+        };
+        let mut launch = Launch::new(command).with_args(args);
+        for (name, value) in environment(std::env::vars_os(), more) {
+            launch = launch.with_env(name, value);
+        }
+        if let Some(cwd) = cwd {
+            launch = launch.with_cwd(cwd);
+        }
+        Ok((launch, Box::new(())))
+    }
+}
+
+/// Leaves out the values of variables.
+impl fmt::Debug for StdioServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut server = f.debug_struct("StdioServer");
+        server.field("name", &self.name);
+        if let Origin::Command { command, args, env, cwd } = &self.origin {
+            let env: Vec<_> = env.iter().map(|(name, _)| name).collect();
+            server.field("command", command).field("args", args).field("env", &env).field("cwd", cwd);
+        }
+        server.finish_non_exhaustive()
+    }
+}

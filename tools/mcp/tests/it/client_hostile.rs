@@ -1,0 +1,182 @@
+//! Servers that break the rules.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tools::ToolErrorKind;
+use tools_mcp::client::{Cut, Import, ImportError, Refusal, Server, Status};
+
+use crate::scripted::{cx, imported};
+
+/// The lines that a server writes as an answer to a message.
+type Script = dyn Fn(&Value) -> Vec<String> + Send + Sync;
+
+/// A server that answers each line of the client with lines of a script. An empty line ends the connection.
+fn raw(script: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
+    let script: Arc<Script> = Arc::new(script);
+    let open = move || {
+        let script = script.clone();
+        async move {
+            let (ours, theirs) = tokio::io::duplex(1024 * 1024);
+            tokio::spawn(async move {
+                let (read, mut write) = tokio::io::split(theirs);
+                let mut lines = BufReader::new(read).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    for answer in script(&serde_json::from_str(&line).unwrap()) {
+                        if answer.is_empty() || write.write_all((answer + "\n").as_bytes()).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            });
+            Ok(tokio::io::split(ours))
+        }
+    };
+    Import::new("s".parse().unwrap(), Server::from_streams(open))
+}
+
+fn result(message: &Value, result: Value) -> String {
+    json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string()
+}
+
+/// Answers the handshake of revision 2025-11-25 and the list of tools, and leaves calls to a script.
+fn legacy(tools: Value, call: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
+    raw(move |message| match message["method"].as_str().unwrap() {
+        "server/discover" => {
+            let error = json!({"code": -32601, "message": "Method not found"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        "initialize" => vec![result(message, initialized())],
+        "tools/list" => vec![result(message, json!({"tools": tools}))],
+        "tools/call" => call(message),
+        _ => Vec::new(),
+    })
+}
+
+fn initialized() -> Value {
+    let info = json!({"name": "raw", "version": "1"});
+    json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
+}
+
+fn done(message: &Value) -> Vec<String> {
+    vec![result(message, json!({"content": [{"type": "text", "text": "done"}]}))]
+}
+
+fn a_tool() -> Value {
+    json!([{"name": "t", "inputSchema": {"type": "object"}}])
+}
+
+#[tokio::test]
+async fn an_old_server_that_knows_no_discovery_is_imported() {
+    let (catalog, _servers, imported) = imported(legacy(a_tool(), done)).await;
+    assert_eq!(imported.status(), Status::Connected { protocol: "2025-11-25".to_owned() });
+    assert_eq!(catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap().to_text(), "done");
+}
+
+#[tokio::test]
+async fn an_old_server_that_ends_at_an_unknown_message_gets_another_connection() {
+    let import = raw(|message| match message["method"].as_str().unwrap() {
+        "server/discover" => vec![String::new()],
+        "initialize" => vec![result(message, initialized())],
+        "tools/list" => vec![result(message, json!({"tools": a_tool()}))],
+        _ => Vec::new(),
+    });
+    let (catalog, ..) = imported(import).await;
+    drop(catalog);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_never_answers_is_an_error() {
+    let servers = tools_mcp::client::Servers::new(Default::default());
+    let limit = Duration::from_secs(25);
+    let silent = servers.import(raw(|_| Vec::new()).with_connect_timeout(limit)).unwrap();
+    let error = silent.ready().await.unwrap_err();
+    assert_eq!(error, ImportError::Timeout { name: "s".parse().unwrap(), limit });
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_something_else_is_an_error() {
+    let servers = tools_mcp::client::Servers::new(Default::default());
+    let import = raw(|_| vec!["HTTP/1.1 400 Bad Request".to_owned(), String::new()]);
+    let error = servers.import(import).unwrap().ready().await.unwrap_err();
+    assert!(matches!(error, ImportError::Handshake { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_malformed_definition_affects_no_other() {
+    let tools = json!([
+        {"name": "a", "inputSchema": {"type": "object"}},
+        {"name": "b\u{202e}"},
+        {"name": "c", "inputSchema": []},
+        {"inputSchema": {}},
+        "d",
+        {"name": "e", "inputSchema": {}, "icons": [{"src": "x", "theme": "purple"}]},
+        {"name": "", "inputSchema": {"type": "object"}},
+    ]);
+    let (catalog, _servers, imported) = imported(legacy(tools, done)).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!(report.tools, ["mcp:s/a", "mcp:s/%-1"]);
+    assert!(report.refused.iter().all(|refused| matches!(refused.refusal, Refusal::Malformed { .. })));
+    let refused: Vec<_> = report.refused.iter().map(|refused| refused.tool.as_str()).collect();
+    assert_eq!(refused, ["b<U+202E>", "c", "", "", "e"]);
+    assert_eq!(catalog.names().len(), 2);
+}
+
+#[tokio::test]
+async fn a_list_of_a_hundred_thousand_tools_is_cut() {
+    let tools: Vec<_> =
+        (0..100_000).map(|number| json!({"name": format!("t{number}"), "inputSchema": {"type": "object"}})).collect();
+    let (catalog, _servers, imported) = imported(legacy(tools.into(), done)).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!(report.cut, Some(Cut::Items { most: 20_000 }));
+    assert_eq!((report.tools.len(), catalog.names().len()), (20_000, 20_000));
+}
+
+#[tokio::test]
+async fn a_result_of_64_mebibytes_is_dropped_and_the_next_call_is_answered() {
+    let import = legacy(a_tool(), |message| match message["params"]["arguments"]["big"].as_bool() {
+        Some(true) => {
+            let text = "x".repeat(64 * 1024 * 1024);
+            vec![result(message, json!({"content": [{"type": "text", "text": text}]}))]
+        }
+        _ => done(message),
+    });
+    let (catalog, _servers, _) = imported(import).await;
+    let cx = cx().with_timeout(Duration::from_secs(5));
+    let error = catalog.execute(&cx, "mcp:s/t", json!({"big": true})).await.unwrap_err();
+    assert!(matches!(error.kind(), ToolErrorKind::Timeout { .. }), "{error}");
+    assert_eq!(catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap().to_text(), "done");
+}
+
+#[tokio::test]
+async fn answers_that_nobody_waits_for_are_dropped() {
+    let import = legacy(a_tool(), |message| {
+        let mut answers = vec![
+            result(&json!({"id": 4711}), json!({"content": [{"type": "text", "text": "of another"}]})),
+            "{\"jsonrpc\": \"2.0\", \"id\": null, \"error\": {\"code\": -1, \"message\": \"x\"}}".to_owned(),
+            "no JSON".to_owned(),
+        ];
+        answers.extend(done(message));
+        // Twice the same id.
+        answers.push(result(message, json!({"content": [{"type": "text", "text": "second"}]})));
+        answers
+    });
+    let (catalog, _servers, _) = imported(import).await;
+    for _ in 0..3 {
+        assert_eq!(catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap().to_text(), "done");
+    }
+}
+
+#[tokio::test]
+async fn a_result_of_another_kind_is_an_error() {
+    for wrong in
+        [json!({"prompts": []}), json!({"content": "text"}), json!([1]), json!({"content": [{"type": "video"}]})]
+    {
+        let import = legacy(a_tool(), move |message| vec![result(message, wrong.clone())]);
+        let (catalog, _servers, _) = imported(import).await;
+        let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();
+        assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
+    }
+}
