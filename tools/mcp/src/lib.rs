@@ -4,3 +4,4 @@ pub mod client;
 pub mod config;
 mod private_file;
 pub mod server;
+pub mod trust;

@@ -10,3 +10,6 @@ mod client_resource;
 mod config_file;
 mod corpus;
 mod scripted;
+mod trust_approvals;
+mod trust_mutations;
+mod trust_pins;
