@@ -12,6 +12,8 @@ mod lock;
 mod new;
 mod providers;
 mod run;
+#[cfg(feature = "mcp")]
+mod serve;
 mod sessions;
 mod show;
 mod system;
@@ -42,6 +44,8 @@ enum Command {
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
     System(system::SystemArgs),
+    #[cfg(feature = "mcp")]
+    Serve(serve::ServeArgs),
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -67,6 +71,8 @@ impl Cli {
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
             Command::System(system) => system.run(),
+            #[cfg(feature = "mcp")]
+            Command::Serve(serve) => on_runtime(serve.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

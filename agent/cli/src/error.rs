@@ -8,6 +8,8 @@ use tools::linked::LookupError;
 use tools::{NotLinked, ToolError};
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
+#[cfg(feature = "mcp")]
+use tools_mcp::server::HttpError;
 
 use crate::config::ConfigError;
 use crate::exhausted;
@@ -116,6 +118,21 @@ pub(crate) enum Error {
     Unrecorded,
     #[error("no call waits for an approval with the request {id:?}; {}", waiting_advice(waiting))]
     NoRequest { id: String, waiting: Vec<String> },
+    #[cfg(feature = "mcp")]
+    #[error("cannot serve the tools: {0}; rename one of them, or leave one out with --select")]
+    Names(#[from] tools::protocol::wire::NameCollision),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Serve(#[from] tools_mcp::server::ServeError),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    ServeHttp(#[from] tools_mcp::server::HttpError),
+    #[cfg(feature = "mcp")]
+    #[error("cannot listen on {address}: {source}; choose another address")]
+    Listen { address: std::net::SocketAddr, source: io::Error },
+    #[cfg(feature = "mcp")]
+    #[error("cannot read the bearer token from {}: {source}; pass a readable file", path.display())]
+    Token { path: PathBuf, source: io::Error },
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -140,6 +157,13 @@ impl Error {
             | Self::Unrecorded
             | Self::NoRequest { .. }
             | Self::NoCheckout(_) => Exit::Usage,
+            #[cfg(feature = "mcp")]
+            Self::Names(_)
+            | Self::Listen { .. }
+            | Self::Token { .. }
+            | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => Exit::Usage,
+            #[cfg(feature = "mcp")]
+            Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,

@@ -74,6 +74,22 @@ impl HostOptions {
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
+        let context = self.unattended_context(settings, protected, cancellation)?;
+        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+            let dialogue = Arc::new(Dialogue::new(console.clone()));
+            let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
+            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));
+        }
+        Ok(context)
+    }
+
+    /// Returns the context for calls that no person at the terminal approves.
+    pub(crate) fn unattended_context(
+        &self,
+        settings: &Settings,
+        protected: &ProtectedFiles,
+        cancellation: CancellationToken,
+    ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
@@ -90,11 +106,6 @@ impl HostOptions {
             .with_recorded_content(settings.telemetry_content.value);
         if let Some(timeout) = &settings.call_timeout {
             context = context.with_timeout(timeout.value);
-        }
-        if io::stdin().is_terminal() && io::stderr().is_terminal() {
-            let dialogue = Arc::new(Dialogue::new(console.clone()));
-            let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
-            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));
         }
         Ok(context)
     }

@@ -17,6 +17,24 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
     Ok(token)
 }
 
+/// Cancels the token when the system asks the program to end.
+#[cfg(feature = "mcp")]
+pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+
+        let mut terminate = signal(SignalKind::terminate()).map_err(Error::Runtime)?;
+        tokio::spawn(async move {
+            terminate.recv().await;
+            token.cancel();
+        });
+    }
+    #[cfg(not(unix))]
+    drop(token);
+    Ok(())
+}
+
 /// Handles Ctrl-C in a program that continues after it: the first cancels the attached token, a second one before the run has
 /// ended ends the program.
 #[derive(Clone, Debug)]

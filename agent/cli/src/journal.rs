@@ -56,6 +56,12 @@ pub(crate) struct JournalOptions {
 }
 
 impl JournalOptions {
+    /// Creates the options of calls that belong to no conversation: they are recorded in a file alone.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
+        Self { journal, session: None, resume: None, journal_arguments }
+    }
+
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());

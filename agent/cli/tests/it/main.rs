@@ -57,6 +57,8 @@ mod providers;
 mod readme;
 mod repository;
 mod run;
+#[cfg(all(feature = "builtin", feature = "mcp"))]
+mod serve;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;

@@ -1,5 +1,7 @@
-//! The tests of this crate.
+//! Real MCP peers in both generations of the protocol.
+
 #![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+#![allow(deprecated, reason = "clients of older revisions have log messages and sampling")]
 
 mod client_call;
 mod client_connection;
@@ -9,7 +11,13 @@ mod client_import;
 mod client_resource;
 mod config_file;
 mod corpus;
+mod corpus_served;
 mod scripted;
+mod server_approval;
+mod server_call;
+mod server_client;
+mod server_http;
+mod server_list;
 mod trust_approvals;
 mod trust_mutations;
 mod trust_pins;

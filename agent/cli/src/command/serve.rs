@@ -1,0 +1,141 @@
+//! `toolcrib serve`
+
+mod endpoint;
+mod output;
+
+use std::any::TypeId;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent::{Selection, SubAgents, ToolSet};
+use clap::Args;
+use tools::call::CallPlace;
+use tools::{CancellationToken, Entry, ToolContext};
+use tools_mcp::server::{ServedTools, ToolServer};
+
+use self::endpoint::EndpointOptions;
+use crate::config::{KeyFlags, SelectFlag, Settings};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::{HostOptions, ProtectedFiles};
+use crate::journal::{JournalOptions, Recording};
+use crate::provider_choice::ProviderChoice;
+use crate::telemetry::Telemetry;
+use crate::wording::counted;
+use crate::{interrupt, notice, program};
+
+/// The default of --max-calls.
+const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();
+
+/// Offer the tools to a client of the Model Context Protocol (MCP), such as an editor or an assistant
+///
+/// Without --http, the client is the program that starts this one: messages go over standard input and output, until standard input
+/// ends. Reading below the root and the clock is permitted. For other calls the client asks its user, and they are refused if it
+/// cannot. SIGTERM and Ctrl-C let running calls end for a while, and then cancel them.
+#[derive(Args, Debug)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    select: KeyFlags<SelectFlag>,
+
+    #[command(flatten)]
+    endpoint: EndpointOptions,
+
+    /// Run at most this many calls of all clients at the same time
+    #[arg(long, value_name = "N", default_value_t = MAX_CALLS)]
+    max_calls: NonZeroUsize,
+
+    /// Record the calls in this file, created if missing. File tools cannot reach it
+    #[arg(long, value_name = "FILE")]
+    journal: Option<PathBuf>,
+
+    /// Record the arguments of calls, which may contain secrets, in addition to their digests
+    #[arg(long, requires = "journal")]
+    journal_arguments: bool,
+
+    #[command(flatten)]
+    host: HostOptions,
+}
+
+impl ServeArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let settings = self.host.settings(self.select.values()?)?;
+        let endpoint = self.endpoint.endpoint()?;
+        let shutdown = interrupt::token(&Arc::default())?;
+        interrupt::cancel_on_termination(shutdown.clone())?;
+        let recording = self.recording(&settings).await?;
+        let context = self.context(&settings, recording.as_ref())?;
+        let _telemetry = Telemetry::start(&settings);
+        let selection = settings.selection()?;
+        notice::warn_unmatched(&selection, &tools::list());
+        let set = tool_set(&selection, &context);
+        let calls = AtomicU64::new(0);
+        let of_calls = context.clone();
+        let server = ToolServer::new(served(&set)?, move |request| {
+            let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
+            of_calls.clone().with_place(CallPlace::new(number, 0).with_id(request.id))
+        });
+        let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
+        let following = tokio::spawn(follow(server.clone(), selection, context, set.clone()));
+        let ended = endpoint.serve(&server, &counted(set.len() as u64, "tool"), shutdown).await;
+        following.abort();
+        ended.map(|()| Exit::Success)
+    }
+
+    async fn recording(&self, settings: &Settings) -> Result<Option<Recording>, Error> {
+        if self.journal.is_none() {
+            return Ok(None);
+        }
+        let choice = ProviderChoice::from_settings(settings);
+        self.journal_options().recording(self.host.root.workspace(), settings, &choice).await
+    }
+
+    /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.
+    fn context(&self, settings: &Settings, recording: Option<&Recording>) -> Result<ToolContext, Error> {
+        let mut hidden = self.journal_options().files();
+        hidden.extend(self.endpoint.token_file.clone());
+        let protected = ProtectedFiles { hidden, control: Vec::new() };
+        let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
+        Ok(match recording {
+            Some(recording) => recording.context(context),
+            None => context,
+        })
+    }
+
+    fn journal_options(&self) -> JournalOptions {
+        JournalOptions::for_calls(self.journal.clone(), self.journal_arguments)
+    }
+}
+
+/// Returns the selected tools without those that start sub-agents: the model runs at the client.
+fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
+    let starts_agents = |entry: &Arc<Entry>| entry.needs().iter().any(|need| need.id() == TypeId::of::<SubAgents>());
+    let entries = tools::list().into_iter().filter(|entry| !starts_agents(entry));
+    ToolSet::new(entries, selection, context.services())
+}
+
+fn served(set: &ToolSet) -> Result<ServedTools, Error> {
+    let served = ServedTools::new(set.list().iter().cloned(), set.clone())?;
+    for (name, reason) in served.left_out() {
+        notice::warning(&format!("{name} is not served: {reason}"));
+    }
+    Ok(served)
+}
+
+/// Serves the tools of the catalog as it changes.
+async fn follow(server: ToolServer, selection: Selection, context: ToolContext, mut set: ToolSet) {
+    let mut changes = tools::subscribe();
+    loop {
+        let current = tool_set(&selection, &context);
+        if current.digest() != set.digest()
+            && let Ok(served) = served(&current)
+        {
+            server.replace_tools(served);
+            set = current;
+        }
+        if changes.changed().await.is_none() {
+            return;
+        }
+    }
+}

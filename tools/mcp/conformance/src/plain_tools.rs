@@ -1,0 +1,116 @@
+//! The tools that answer without asking the client.
+
+use std::error::Error;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tools::{Progress, ToolContext, ToolError, ToolResult};
+use tools_mcp::server::LogLevel;
+
+use crate::{definition, peer};
+
+/// A red pixel.
+pub(crate) const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+/// A sound without samples.
+const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+/// The pause between two messages of a tool.
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(crate) fn register() -> Result<(), Box<dyn Error>> {
+    let text = |uri: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mime_type": "text/plain", "text": text}});
+    let json_text = json!({"test": "data", "value": 123}).to_string();
+    let mixed = json!({"type": "resource", "resource":
+        {"uri": "test://mixed-content-resource", "mime_type": "application/json", "text": json_text}});
+    let image = json!({"type": "image", "data": PNG, "mime_type": "image/png"});
+    fixed("test_simple_text", json!([{"type": "text", "text": "This is a simple text response for testing."}]))?;
+    fixed("test_image_content", json!([image]))?;
+    fixed("test_audio_content", json!([{"type": "audio", "data": WAV, "mime_type": "audio/wav"}]))?;
+    fixed(
+        "test_embedded_resource",
+        json!([text("test://embedded-resource", "This is an embedded resource content.")]),
+    )?;
+    let heading = json!({"type": "text", "text": "Multiple content types test:"});
+    fixed("test_multiple_content_types", json!([heading, image, mixed]))?;
+    let error = ToolError::execution_failed("This tool intentionally returns an error for testing");
+    let failing = move |_: ToolContext, _: Value| std::future::ready(Err::<String, _>(error.clone()));
+    tools::register(definition("test_error_handling", nothing())?, failing)?;
+    tools::register(definition("test_tool_with_logging", nothing())?, logging)?;
+    tools::register(definition("test_logging_tool", nothing())?, logging)?;
+    tools::register(definition("test_tool_with_progress", nothing())?, progress)?;
+    tools::register(definition("test_trigger_tool_change", nothing())?, change)?;
+    tools::register(definition("json_schema_2020_12_tool", schema())?, async |_: ToolContext, _: Value| "ok")?;
+    let region = json!({"type": "object", "properties": {
+        "region": {"type": "string", "x-mcp-header": "Region"}, "query": {"type": "string"}}});
+    tools::register(definition("test_custom_header", region)?, async |_: ToolContext, _: Value| "ok")?;
+    Ok(())
+}
+
+/// The parameters of a tool without arguments.
+pub(crate) fn nothing() -> Value {
+    json!({"type": "object"})
+}
+
+fn fixed(name: &str, content: Value) -> Result<(), Box<dyn Error>> {
+    let result: ToolResult = serde_json::from_value(json!({"content": content}))?;
+    let answer = move |_: ToolContext, _: Value| std::future::ready(result.clone());
+    tools::register(definition(name, nothing())?, answer)?;
+    Ok(())
+}
+
+async fn logging(cx: ToolContext, _: Value) -> Result<&'static str, ToolError> {
+    let peer = peer(&cx)?;
+    peer.log(LogLevel::Info, None, json!("Tool execution started"));
+    tokio::time::sleep(PAUSE).await;
+    peer.log(LogLevel::Info, None, json!("Tool processing data"));
+    tokio::time::sleep(PAUSE).await;
+    peer.log(LogLevel::Info, None, json!("Tool execution completed"));
+    Ok("logged")
+}
+
+async fn progress(cx: ToolContext, _: Value) -> &'static str {
+    cx.report(Progress::new(0.0, 100.0));
+    tokio::time::sleep(PAUSE).await;
+    cx.report(Progress::new(50.0, 100.0));
+    tokio::time::sleep(PAUSE).await;
+    cx.report(Progress::new(100.0, 100.0));
+    "done"
+}
+
+/// Adds a tool, or removes it again.
+async fn change(_: ToolContext, _: Value) -> Result<&'static str, ToolError> {
+    const ADDED: &str = "test_added_tool";
+    if tools::unregister(ADDED) {
+        return Ok("removed");
+    }
+    let failed = |error: Box<dyn Error>| ToolError::execution_failed(error.to_string());
+    let tool = definition(ADDED, nothing()).map_err(failed)?;
+    let added = tools::register(tool, async |_: ToolContext, _: Value| "added");
+    added.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    Ok("added")
+}
+
+/// The schema of the scenario `json-schema-2020-12`.
+fn schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {"address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }},
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": {"type": "string"},
+            "email": {"type": "string"},
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,87 @@
+//! [`PeerApprover`]: asks the person at the client to approve a call.
+
+use serde_json::{Value, json};
+use tools::{Approval, ApprovalFuture, Approver, Decision, visible_line};
+
+use super::peer::{Peer, PeerRequest};
+
+/// The number of characters of the arguments that a question shows.
+const ARGUMENTS: usize = 4000;
+
+/// The number of lines of a preview that a question shows.
+const PREVIEW_LINES: usize = 200;
+
+/// The number of characters of any other line.
+const LINE: usize = 500;
+
+/// Asks by elicitation. Without it there is no one to decide.
+pub(super) struct PeerApprover(Peer);
+
+impl PeerApprover {
+    pub(super) fn new(peer: Peer) -> Self {
+        Self(peer)
+    }
+}
+
+impl Approver for PeerApprover {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async move {
+            if !self.0.supports("elicitation/create") {
+                return Decision::Abstain;
+            }
+            let message = question(&approval).await;
+            let allow = json!({"type": "boolean", "title": "Allow this call"});
+            let schema = json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
+            let params = json!({"message": message, "requestedSchema": schema});
+            // Without a key of its own, the request is answered only after it was asked.
+            match self.0.request(PeerRequest::new("elicitation/create", params)).await {
+                Ok(answer) => decision(&answer),
+                Err(_) => Decision::Abstain,
+            }
+        })
+    }
+}
+
+/// Returns the decision of an answer. Only a yes in so many words allows the call.
+fn decision(answer: &Value) -> Decision {
+    let is_allowed = answer["action"] == "accept" && answer["content"]["allow"] == true;
+    match is_allowed {
+        true => Decision::Allow,
+        false => Decision::Deny { reason: "the person at the MCP client denied it".to_owned() },
+    }
+}
+
+/// Returns the question. It shows every target, because a person cannot approve unseen ones. Invisible characters are escaped, and the
+/// lines of the call are indented, so that they cannot look like words of the server.
+async fn question(approval: &Approval<'_>) -> String {
+    let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
+    let mut lines = vec![format!("The tool {} {asks}:", approval.tool)];
+    for target in approval.targets {
+        let sensitive = approval.sensitive(target).map(|path| format!(" ({})", path.describe(target.value())));
+        let is_granted = approval.cx.grant().permits(target);
+        let granted = if is_granted { "" } else { " (not granted)" };
+        lines.push(format!("  {}{granted}", visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)));
+    }
+    lines.push("with:".to_owned());
+    lines.push(format!("  {}", visible_line(&approval.arguments.to_string(), ARGUMENTS)));
+    match approval.preview().await {
+        Some(Ok(preview)) => {
+            lines.push("preview:".to_owned());
+            lines.extend(preview.text().lines().take(PREVIEW_LINES).map(|line| format!("  {}", escaped(line))));
+            let rest = preview.text().lines().count().saturating_sub(PREVIEW_LINES);
+            if rest > 0 {
+                lines.push(format!("({rest} more lines)"));
+            }
+        }
+        Some(Err(error)) => lines.push(format!("no preview: {}", visible_line(&error.to_string(), LINE))),
+        None => {}
+    }
+    lines.join("\n")
+}
+
+/// Returns a line of a preview. Unlike other lines it keeps its indentation.
+fn escaped(line: &str) -> String {
+    let text = line.trim_start();
+    let indentation = line.len() - text.len();
+    format!("{}{}", " ".repeat(indentation.min(LINE)), visible_line(text, LINE))
+}

@@ -1,0 +1,112 @@
+//! `tools/call`: from a request of a client through the pipeline to its answer.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
+use rmcp::service::RequestContext;
+use serde_json::Value;
+use tools::protocol::wire::Format;
+use tools::{Arguments, CancellationToken, Entry, Json, ToolContext, ToolError, ToolErrorKind};
+
+use super::CallRequest;
+use super::approval::PeerApprover;
+use super::drive::Driven;
+use super::handler::Handler;
+use super::peer::Peer;
+use super::progress::PeerProgress;
+use super::question::PeerPerson;
+use super::result::call_tool_result;
+use super::running::{AskedOf, Finished, Outcome, Running};
+use super::served::ServedTools;
+
+impl Handler {
+    /// Runs a call, or goes on with the call that the request resumes.
+    pub(super) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
+        let arguments: Json = Value::Object(arguments.unwrap_or_default()).into();
+        let asked = AskedOf { method: "tools/call", name: name.into_owned(), params: arguments };
+        let answers = input_responses.unwrap_or_default();
+        let running = match request_state {
+            Some(state) => self.resume(&state, &asked, answers).await?,
+            None => {
+                let tools = self.shared.tools.borrow().clone();
+                let entry = match tools.find(&asked.name) {
+                    Ok(entry) => entry,
+                    Err(error) => return refused(&asked.name, &error),
+                };
+                let capabilities = context.client_capabilities().unwrap_or_default();
+                let peer = Peer::new(capabilities, answers);
+                let Ok(permit) = self.options.calls.clone().try_acquire_owned() else {
+                    let error = ToolError::new(entry.name().as_str(), ToolErrorKind::Overloaded { retry_after: None });
+                    return Ok(call_tool_result(&entry, ToolContext::new().error_result(Some(&entry), &error)).into());
+                };
+                let (cx, token) = self.context(&entry, &peer.0, context);
+                let work = Box::pin(execute(tools, entry, cx, asked.params.clone()));
+                Running::new(asked, peer, token, (permit, self.calls.token()), work)
+            }
+        };
+        match self.drive(running, context).await? {
+            Driven::Ended(Finished::Call(result)) => Ok(result.into()),
+            Driven::InputRequired(required) => Ok(required.into()),
+            Driven::Ended(Finished::Method(_)) => Err(ErrorData::internal_error("the call has no result", None)),
+        }
+    }
+
+    /// Returns the context of a call, and the token that cancels it.
+    fn context(
+        &self,
+        entry: &Entry,
+        peer: &Peer,
+        context: &RequestContext<RoleServer>,
+    ) -> (ToolContext, CancellationToken) {
+        let id = context.id.to_string();
+        let cx = (self.shared.context)(&CallRequest { tool: entry.name(), id: &id });
+        let token = cx.cancellation().child_token();
+        let mut cx = cx.with_cancellation(token.clone()).with_wire(Format::Mcp).with_service(peer.clone());
+        if context.meta.get_progress_token().is_some() {
+            cx = cx.with_progress(Arc::new(PeerProgress::new(peer.clone())));
+        }
+        if peer.supports("elicitation/create") {
+            cx = cx.with_person(Arc::new(PeerPerson::new(peer.clone())));
+            if cx.approver().is_none() {
+                cx = cx.with_approver(Arc::new(PeerApprover::new(peer.clone())));
+            }
+        }
+        (cx, token)
+    }
+}
+
+/// Runs the pipeline.
+async fn execute(tools: Arc<ServedTools>, entry: Arc<Entry>, cx: ToolContext, arguments: Json) -> Outcome {
+    let outcome = tools::call::execute(tools, &cx, entry.name().as_str(), Arguments::Json(arguments)).await;
+    match outcome {
+        Ok(result) => Ok(Finished::Call(call_tool_result(&entry, result))),
+        Err(error) if error.is_recoverable() => {
+            Ok(Finished::Call(call_tool_result(&entry, cx.error_result(Some(&entry), &error))))
+        }
+        Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+    }
+}
+
+/// Returns the answer to a call of a tool that is not there: an error of the protocol if the name is unknown.
+fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData> {
+    match error.kind() {
+        ToolErrorKind::NotFound { near } => {
+            let name = tools::visible_line(name, 200);
+            let hint = match near.is_empty() {
+                true => "list the tools".to_owned(),
+                false => format!("did you mean {}?", near.join(", ")),
+            };
+            Err(ErrorData::invalid_params(format!("unknown tool: {name}; {hint}"), None))
+        }
+        _ => {
+            let result = ToolContext::new().with_wire(Format::Mcp).error_result(None, error);
+            Ok(CallToolResult::error(vec![ContentBlock::text(result.to_text())]).into())
+        }
+    }
+}

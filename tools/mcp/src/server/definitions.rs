@@ -1,0 +1,85 @@
+//! [`Definitions`]: the answer to `tools/list`.
+
+use std::sync::Arc;
+
+use rmcp::model::Tool;
+use serde_json::{Map, Value};
+use tools::protocol::wire::{Format, Strictness};
+use tools::{Entry, ToolName};
+
+/// Begins a cursor, so that a text of another origin is refused.
+const CURSOR: &str = "after ";
+
+/// The definitions of a set, sorted by name.
+pub(super) struct Definitions {
+    tools: Vec<Tool>,
+    left_out: Vec<(ToolName, String)>,
+}
+
+/// A page of definitions and the cursor of the next one.
+pub(super) struct Page {
+    pub(super) tools: Vec<Tool>,
+    pub(super) next: Option<String>,
+}
+
+impl Definitions {
+    pub(super) fn new(entries: &[Arc<Entry>]) -> Self {
+        let (mut tools, mut left_out) = (Vec::new(), Vec::new());
+        for entry in entries {
+            match definition(entry) {
+                Ok(tool) => tools.push(tool),
+                Err(reason) => left_out.push((entry.name().clone(), reason)),
+            }
+        }
+        tools.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { tools, left_out }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    pub(super) fn left_out(&self) -> &[(ToolName, String)] {
+        &self.left_out
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Tool> {
+        let position = self.tools.binary_search_by(|tool| (*tool.name).cmp(name)).ok()?;
+        self.tools.get(position)
+    }
+
+    /// Returns the page after a cursor. A cursor names the last tool of its page, so it also holds for a changed set.
+    ///
+    /// Returns `None` if the cursor is not one of this server.
+    pub(super) fn page(&self, cursor: Option<&str>, size: usize) -> Option<Page> {
+        let start = match cursor {
+            None => 0,
+            Some(cursor) => {
+                let last = cursor.strip_prefix(CURSOR)?;
+                self.tools.partition_point(|tool| *tool.name <= *last)
+            }
+        };
+        let rest = self.tools.get(start..).unwrap_or_default();
+        let tools = rest[..rest.len().min(size)].to_vec();
+        let last = tools.last().filter(|_| tools.len() < rest.len());
+        let next = last.map(|last| format!("{CURSOR}{}", last.name));
+        Some(Page { tools, next })
+    }
+}
+
+/// Returns the definition as clients read it. `rmcp` leaves a result schema that is no object out for clients of older revisions.
+fn definition(entry: &Entry) -> Result<Tool, String> {
+    let wire = Format::Mcp.tool(entry.tool(), Strictness::Relaxed).map_err(|error| error.to_string())?;
+    let mut tool: Tool = serde_json::from_value(wire.value()).map_err(|error| error.to_string())?;
+    // The wire form has canonical numbers. A schema that needs no change is sent as it was declared.
+    if let Value::Object(declared) = &entry.tool().parameters
+        && wire.changes.is_empty()
+        && declared.get("type").is_some_and(|kind| kind == "object")
+    {
+        tool.input_schema = Arc::new(Map::clone(declared));
+    }
+    if let Some(Value::Object(output)) = &entry.tool().output {
+        tool.output_schema = Some(Arc::new(Map::clone(output)));
+    }
+    Ok(tool)
+}

@@ -1,0 +1,216 @@
+//! Serves many clients over streamable HTTP.
+
+mod access;
+mod listener;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::task::TaskTracker;
+use tools::CancellationToken;
+
+use self::access::Bearer;
+use self::listener::LimitedListener;
+use super::ToolServer;
+use super::running::CANCEL_GRACE;
+
+/// The names and addresses of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// The time that an answer gets to leave after the last call has ended.
+const FLUSH: Duration = Duration::from_millis(250);
+
+/// The options of a server over HTTP.
+#[derive(Clone, Debug)]
+pub struct HttpOptions {
+    token: Option<Bearer>,
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    max_connections: usize,
+    shutdown_grace: Duration,
+}
+
+/// The error of a server over HTTP.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// Other machines can reach the address, and no token is set.
+    #[error("other machines can reach {address}, so a bearer token is required; set one, or listen on 127.0.0.1")]
+    TokenRequired {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// A token is too short to keep others out.
+    #[error("the bearer token has {length} bytes, and at least {} are required", HttpOptions::MIN_TOKEN_BYTES)]
+    ShortToken {
+        /// Its length.
+        length: usize,
+    },
+    /// The server failed.
+    #[error("the server failed: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl HttpOptions {
+    /// The path of the endpoint.
+    pub const PATH: &str = "/mcp";
+    /// The minimum length of a bearer token.
+    pub const MIN_TOKEN_BYTES: usize = 16;
+    /// The default number of connections at the same time.
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
+    /// The default time that running calls have to end after a shutdown began.
+    pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+
+    /// Creates options without a token. Only this machine's names are allowed as host and origin.
+    pub fn new() -> Self {
+        Self {
+            token: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            shutdown_grace: Self::DEFAULT_SHUTDOWN_GRACE,
+        }
+    }
+
+    /// Sets the bearer token that each request must have.
+    ///
+    /// # Errors
+    /// Returns an error if the token has fewer than [`MIN_TOKEN_BYTES`](Self::MIN_TOKEN_BYTES).
+    pub fn with_token(mut self, token: impl Into<String>) -> Result<Self, HttpError> {
+        let token = token.into();
+        if token.len() < Self::MIN_TOKEN_BYTES {
+            return Err(HttpError::ShortToken { length: token.len() });
+        }
+        self.token = Some(Bearer::new(token));
+        Ok(self)
+    }
+
+    /// Adds a name, with or without a port, that requests may have as `Host`.
+    #[must_use]
+    pub fn with_host(mut self, host: impl Into<String>) -> Self {
+        self.hosts.push(host.into());
+        self
+    }
+
+    /// Adds an origin, such as `https://app.example.com:443`, that requests of browsers may have.
+    #[must_use]
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Sets the number of connections at the same time. Further ones wait.
+    #[must_use]
+    pub fn with_max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets the time that running calls have to end after a shutdown began. Then they are cancelled.
+    #[must_use]
+    pub fn with_shutdown_grace(mut self, grace: Duration) -> Self {
+        self.shutdown_grace = grace;
+        self
+    }
+
+    /// Checks that a server with these options may listen on the address.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::TokenRequired`] if other machines can reach the address and there is no token.
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), HttpError> {
+        if !address.ip().is_loopback() && self.token.is_none() {
+            return Err(HttpError::TokenRequired { address });
+        }
+        Ok(())
+    }
+
+    /// Returns the configuration of `rmcp` for a server at this address.
+    fn config(&self, address: SocketAddr, max_bytes: usize, ended: CancellationToken) -> StreamableHttpServerConfig {
+        let bound = (!address.ip().is_unspecified()).then(|| host_of(address.ip()));
+        let hosts = LOOPBACK.into_iter().map(str::to_owned).chain(bound).chain(self.hosts.clone());
+        let origin = |host: &str| format!("http://{host}:{}", address.port());
+        let origins = LOOPBACK.into_iter().map(origin).chain(self.origins.clone());
+        StreamableHttpServerConfig::default()
+            .with_allowed_hosts(hosts)
+            .with_allowed_origins(origins)
+            .enforce_origin_validation()
+            .with_max_request_body_bytes(max_bytes)
+            .with_cancellation_token(ended)
+    }
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ToolServer {
+    /// Serves clients over streamable HTTP at the path [`HttpOptions::PATH`] until `shutdown` is cancelled. `/healthz` answers `ok`.
+    ///
+    /// From 2026-07-28 on, a client that drops the connection cancels its call. A client of an older revision may come back for the
+    /// answer, so only its notification or the end of its session cancels.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::TokenRequired`] if other machines can reach the listener and there is no token.
+    pub async fn serve_http(
+        &self,
+        listener: TcpListener,
+        options: &HttpOptions,
+        shutdown: CancellationToken,
+    ) -> Result<(), HttpError> {
+        let address = listener.local_addr()?;
+        options.check_address(address)?;
+        let ended = CancellationToken::new();
+        // However the server ends, the sessions of its clients do too.
+        let _ended = ended.clone().drop_guard();
+        let (server, sessions) = (self.clone(), Arc::new(LocalSessionManager::default()));
+        let config = options.config(address, self.options.max_message_bytes, ended.clone());
+        let calls = TaskTracker::new();
+        let tracker = calls.clone();
+        let service = StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config);
+        let endpoint = Router::new().route_service(HttpOptions::PATH, service);
+        let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
+        let router = endpoint.route("/healthz", get(async || "ok"));
+        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
+        let serving = axum::serve(LimitedListener::new(listener, options.max_connections), router)
+            .with_graceful_shutdown(shutdown.clone().cancelled_owned());
+        let served = tokio::select! {
+            served = serving => served,
+            // Connections that do not end are dropped.
+            () = graceful => Ok(()),
+        };
+        self.shared.suspended.cancel();
+        calls.close();
+        // The journal is to have the outcomes of cancelled calls.
+        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
+        Ok(served?)
+    }
+}
+
+/// Waits for the shutdown and then for the running calls, ends the sessions, and waits for the connections.
+async fn drain(shutdown: CancellationToken, calls: TaskTracker, grace: Duration, ended: CancellationToken) {
+    shutdown.cancelled().await;
+    calls.close();
+    let _ = tokio::time::timeout(grace, calls.wait()).await;
+    tokio::time::sleep(FLUSH).await;
+    ended.cancel();
+    tokio::time::sleep(CANCEL_GRACE).await;
+}
+
+/// Returns an address as it stands in a URL.
+fn host_of(ip: IpAddr) -> String {
+    match ip {
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}

@@ -1,0 +1,207 @@
+//! [`Peer`]: the client of a call.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rmcp::model::{ClientCapabilities, InputRequest};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tools::Progress;
+
+use super::log_level::LogLevel;
+use super::request_kind::RequestKind;
+
+/// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
+const MAX_MESSAGES: usize = 256;
+
+/// The client of a call. A tool finds it among the [services](tools::ToolContext::service) of its context.
+///
+/// ```
+/// use serde_json::json;
+/// use tools::{ToolContext, ToolError};
+/// use tools_mcp::server::{LogLevel, Peer, PeerRequest};
+///
+/// async fn roots(cx: ToolContext) -> Result<String, ToolError> {
+///     let peer = cx.service::<Peer>().ok_or_else(|| ToolError::execution_failed("only an MCP client has roots"))?;
+///     peer.log(LogLevel::Info, None, json!("asking for the roots"));
+///     let answer = peer.request(PeerRequest::new("roots/list", json!({}))).await;
+///     Ok(answer.map_err(|error| ToolError::execution_failed(error.to_string()))?.to_string())
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Peer(Arc<Inner>);
+
+struct Inner {
+    messages: mpsc::Sender<Message>,
+    capabilities: ClientCapabilities,
+    /// The answers that came with the call, by the keys of requests.
+    early: Mutex<BTreeMap<String, Value>>,
+    /// The first request that the client does not take.
+    refused: OnceLock<RequestKind>,
+    next_key: AtomicU64,
+}
+
+/// A request to the client: elicitation, sampling or roots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerRequest {
+    key: Option<String>,
+    method: String,
+    params: Value,
+}
+
+/// A message of a call to its client.
+pub(super) enum Message {
+    Progress(Progress),
+    Log { level: LogLevel, logger: Option<String>, data: Value },
+    Ask(Box<Ask>),
+}
+
+/// The answer of a client.
+pub(super) type Answer = Result<Value, PeerError>;
+
+/// A request of a call that waits for the answer of the client.
+pub(super) struct Ask {
+    pub(super) key: String,
+    pub(super) kind: RequestKind,
+    pub(super) request: InputRequest,
+    pub(super) answer: oneshot::Sender<Answer>,
+}
+
+/// The error for a request to a client.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeerError {
+    /// The client does not take requests of this kind.
+    #[error("the client has not the capability {capability}; do without it, or use another client")]
+    Unsupported {
+        /// The name of the capability.
+        capability: &'static str,
+    },
+    /// The method or its parameters are not those of a request to a client.
+    #[error("the request is invalid: {reason}")]
+    Invalid {
+        /// The reason.
+        reason: String,
+    },
+    /// The client answered with an error, or with an answer of another kind.
+    #[error("the client refused the request: {reason}")]
+    Refused {
+        /// The reason.
+        reason: String,
+    },
+    /// The connection ended before the answer.
+    #[error("the client is gone")]
+    Gone,
+}
+
+impl PeerRequest {
+    /// Creates a request with the method and the parameters of the protocol.
+    pub fn new(method: impl Into<String>, params: Value) -> Self {
+        Self { key: None, method: method.into(), params }
+    }
+
+    /// Sets the key, unique within the call. From 2026-07-28 on, clients see it, and may answer it already with the call.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Self { key: Some(key.into()), ..self }
+    }
+}
+
+impl Peer {
+    /// Creates the client of a call, and the receiver of the call's messages to it.
+    pub(super) fn new(
+        capabilities: ClientCapabilities,
+        early: BTreeMap<String, Value>,
+    ) -> (Self, mpsc::Receiver<Message>) {
+        let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
+        let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
+        (Self(Arc::new(Inner { messages, capabilities, early, refused, next_key })), receiver)
+    }
+
+    /// Returns true if the client takes requests with this method.
+    pub fn supports(&self, method: &str) -> bool {
+        RequestKind::from_method(method).is_some_and(|kind| kind.is_in(&self.0.capabilities))
+    }
+
+    /// Makes a request of the client and returns its result.
+    ///
+    /// # Errors
+    /// Returns [`PeerError`] if the client does not take the request, refuses it or is gone.
+    pub async fn request(&self, request: PeerRequest) -> Result<Value, PeerError> {
+        let mut answers = self.request_all([request]).await?;
+        answers.pop_front().ok_or(PeerError::Gone)
+    }
+
+    /// Makes several requests of the client at once and returns the results in the same order.
+    ///
+    /// # Errors
+    /// Returns the first [`PeerError`].
+    pub async fn request_all(
+        &self,
+        requests: impl IntoIterator<Item = PeerRequest>,
+    ) -> Result<VecDeque<Value>, PeerError> {
+        let asks = requests.into_iter().map(|request| self.ask(request)).collect::<Result<Vec<_>, _>>()?;
+        let mut receivers = Vec::new();
+        for (ask, receiver) in asks {
+            if let Some(ask) = ask {
+                self.0.messages.send(Message::Ask(Box::new(ask))).await.map_err(|_| PeerError::Gone)?;
+            }
+            receivers.push(receiver);
+        }
+        let mut answers = VecDeque::new();
+        for receiver in receivers {
+            answers.push_back(receiver.await.map_err(|_| PeerError::Gone)??);
+        }
+        Ok(answers)
+    }
+
+    /// Sends a log message, if the client wants those of this level.
+    pub fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) {
+        self.send(Message::Log { level, logger: logger.map(str::to_owned), data });
+    }
+
+    pub(super) fn report(&self, progress: Progress) {
+        self.send(Message::Progress(progress));
+    }
+
+    /// Returns the first request that the client does not take.
+    pub(super) fn refused(&self) -> Option<RequestKind> {
+        self.0.refused.get().copied()
+    }
+
+    /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
+    fn ask(&self, request: PeerRequest) -> Result<(Option<Ask>, oneshot::Receiver<Answer>), PeerError> {
+        let PeerRequest { key, method, params } = request;
+        let Some(kind) = RequestKind::from_method(&method) else {
+            return Err(PeerError::Invalid { reason: format!("a client has no method {method}") });
+        };
+        if !kind.is_in(&self.0.capabilities) {
+            let _ = self.0.refused.set(kind);
+            return Err(PeerError::Unsupported { capability: kind.capability() });
+        }
+        let request = kind.request(params).map_err(|reason| PeerError::Invalid { reason })?;
+        let (answer, receiver) = oneshot::channel();
+        let early = key.as_ref().and_then(|key| {
+            let mut early = self.0.early.lock().unwrap_or_else(PoisonError::into_inner);
+            early.remove(key).filter(|value| kind.accepts(value))
+        });
+        if let Some(early) = early {
+            let _ = answer.send(Ok(early));
+            return Ok((None, receiver));
+        }
+        let number = || format!("request-{}", self.0.next_key.fetch_add(1, Ordering::Relaxed));
+        Ok((Some(Ask { key: key.unwrap_or_else(number), kind, request, answer }), receiver))
+    }
+
+    /// Sends a message that may be lost.
+    fn send(&self, message: Message) {
+        let _ = self.0.messages.try_send(message);
+    }
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peer").field("capabilities", &self.0.capabilities).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,49 @@
+//! [`PeerPerson`]: puts questions of tools to the person at the client.
+
+use serde_json::{Value, json};
+use tools::question::AnswerKind;
+use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+
+use super::peer::{Peer, PeerRequest};
+
+/// Asks by elicitation. Without it nobody is there.
+pub(super) struct PeerPerson(Peer);
+
+impl PeerPerson {
+    pub(super) fn new(peer: Peer) -> Self {
+        Self(peer)
+    }
+}
+
+impl Person for PeerPerson {
+    fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a> {
+        Box::pin(async move {
+            let asks = cx.tool().map_or_else(String::new, |tool| format!("The tool {tool} asks: "));
+            let answer = match question.kind() {
+                AnswerKind::Choice { options } => json!({"type": "string", "enum": options}),
+                AnswerKind::Confirmation => json!({"type": "boolean"}),
+                _ => json!({"type": "string"}),
+            };
+            let schema = json!({"type": "object", "properties": {"answer": answer}, "required": ["answer"]});
+            let params = json!({"message": format!("{asks}{}", question.text()), "requestedSchema": schema});
+            // An answer of another kind than asked is one that nobody gave.
+            let given =
+                self.0.request(PeerRequest::new("elicitation/create", params)).await.map_err(|_| NobodyThere)?;
+            answer_of(question, &given).ok_or(NobodyThere)
+        })
+    }
+}
+
+fn answer_of(question: &Question, given: &Value) -> Option<Answer> {
+    let answer = &given["content"]["answer"];
+    match (given["action"].as_str()?, question.kind()) {
+        ("accept", AnswerKind::Text) => answer.as_str().map(|text| Answer::Text(text.to_owned())),
+        ("accept", AnswerKind::Confirmation) => answer.as_bool().map(Answer::Confirmation),
+        ("accept", AnswerKind::Choice { options }) => {
+            let chosen = options.iter().find(|option| answer == option.as_str());
+            chosen.cloned().map(Answer::Choice)
+        }
+        ("decline" | "cancel", _) => Some(Answer::Declined),
+        _ => None,
+    }
+}

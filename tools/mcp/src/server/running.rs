@@ -1,0 +1,159 @@
+//! [`Running`]: work for a client, while it runs.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use rmcp::model::{CallToolResult, ErrorData, InputRequests};
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio_util::task::task_tracker::TaskTrackerToken;
+use tools::{CancellationToken, Json};
+
+use super::peer::{Ask, Message, Peer};
+
+/// The time that cancelled work gets to end, so that the journal has its outcome.
+pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(5);
+
+/// The future of work.
+pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// The end of work.
+pub(super) type Outcome = Result<Finished, ErrorData>;
+
+/// The result of work.
+pub(super) enum Finished {
+    Call(CallToolResult),
+    Method(Value),
+}
+
+/// Work for a client, with its messages to the client. Dropping it cancels the work.
+pub(super) struct Running {
+    /// Absent after its end.
+    work: Option<Work>,
+    messages: mpsc::Receiver<Message>,
+    token: CancellationToken,
+    pub(super) asked: AskedOf,
+    pub(super) peer: Peer,
+    outcome: Option<Outcome>,
+    /// The requests whose answers the next request of the client brings.
+    waiting: BTreeMap<String, Ask>,
+    permit: Option<Permit>,
+}
+
+/// Counts running work until it is dropped.
+pub(super) type Permit = (OwnedSemaphorePermit, TaskTrackerToken);
+
+/// The request of the client that the work is for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct AskedOf {
+    pub(super) method: &'static str,
+    pub(super) name: String,
+    pub(super) params: Json,
+}
+
+/// A step of running work.
+pub(super) enum Step {
+    Message(Message),
+    Ended(Outcome),
+}
+
+impl Running {
+    pub(super) fn new(
+        asked: AskedOf,
+        (peer, messages): (Peer, mpsc::Receiver<Message>),
+        token: CancellationToken,
+        permit: Permit,
+        work: Work,
+    ) -> Self {
+        let (outcome, waiting) = (None, BTreeMap::new());
+        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, permit: Some(permit) }
+    }
+
+    /// Cancels the work, which then ends soon.
+    pub(super) fn cancel(&self) {
+        self.token.cancel();
+    }
+
+    /// Runs to the next step. All messages come before the end. A dropped future loses nothing.
+    pub(super) async fn next(&mut self) -> Step {
+        std::future::poll_fn(|cx| {
+            loop {
+                if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
+                    return Poll::Ready(Step::Message(message));
+                }
+                if let Some(outcome) = self.outcome.take() {
+                    return Poll::Ready(Step::Ended(outcome));
+                }
+                let Some(work) = &mut self.work else { return Poll::Pending };
+                match work.as_mut().poll(cx) {
+                    Poll::Ready(outcome) => {
+                        (self.work, self.permit) = (None, None);
+                        self.outcome = Some(outcome);
+                    }
+                    // It may have sent messages.
+                    Poll::Pending if !self.messages.is_empty() => {}
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+        })
+        .await
+    }
+
+    /// Runs without a client, up to its end. Progress and log messages are lost meanwhile.
+    pub(super) async fn run_alone(&mut self) {
+        loop {
+            match self.next().await {
+                Step::Message(Message::Ask(ask)) => self.wait_for(*ask),
+                Step::Message(_) => {}
+                Step::Ended(outcome) => {
+                    self.outcome = Some(outcome);
+                    return std::future::pending().await;
+                }
+            }
+        }
+    }
+
+    /// Keeps a request until the client answers it.
+    pub(super) fn wait_for(&mut self, ask: Ask) {
+        self.waiting.insert(ask.key.clone(), ask);
+    }
+
+    /// Returns true if a request may wait for the client.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Passes the client's answers to the work. Answers to unknown keys and answers of another kind are ignored.
+    pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
+        for (key, answer) in answers {
+            let is_accepted = self.waiting.get(&key).is_some_and(|ask| ask.kind.accepts(&answer));
+            if is_accepted && let Some(ask) = self.waiting.remove(&key) {
+                let _ = ask.answer.send(Ok(answer));
+            }
+        }
+    }
+
+    /// Returns the requests that wait for the client. Empty if none does.
+    pub(super) fn input_requests(&mut self) -> InputRequests {
+        self.waiting.retain(|_, ask| !ask.answer.is_closed());
+        self.waiting.iter().map(|(key, ask)| (key.clone(), ask.request.clone())).collect()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let Some(work) = self.work.take() else { return };
+        self.token.cancel();
+        // The work ends in a task of its own, because the journal is to have its outcome.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let permit = self.permit.take();
+            runtime.spawn(async move {
+                let _ = tokio::time::timeout(CANCEL_GRACE, work).await;
+                drop(permit);
+            });
+        }
+    }
+}

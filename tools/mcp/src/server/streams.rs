@@ -1,0 +1,61 @@
+//! Serves one client over a pair of streams, such as stdin and stdout.
+
+use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::task::TaskTracker;
+use tools::CancellationToken;
+
+use super::ToolServer;
+use super::running::CANCEL_GRACE;
+
+/// The error of a connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The client did not begin as the protocol asks.
+    #[error("the client did not begin an MCP session: {reason}")]
+    Handshake {
+        /// The reason.
+        reason: String,
+    },
+    /// The server failed.
+    #[error("the MCP server failed: {reason}")]
+    Failed {
+        /// The reason.
+        reason: String,
+    },
+}
+
+impl ToolServer {
+    /// Serves one client, message by line, until it closes the stream or `shutdown` is cancelled.
+    ///
+    /// Calls that run when the client closes its stream have five seconds to end before they are cancelled.
+    ///
+    /// # Errors
+    /// Returns an error if the client begins with a message that the protocol does not have there.
+    pub async fn serve_streams(
+        &self,
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+        shutdown: CancellationToken,
+    ) -> Result<(), ServeError> {
+        let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(self.options.max_message_bytes);
+        let calls = TaskTracker::new();
+        let handler = self.handler(calls.clone());
+        let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
+            Ok(running) => running,
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
+        };
+        let ended = running.waiting().await;
+        self.shared.suspended.cancel();
+        calls.close();
+        // The journal is to have the outcomes of cancelled calls.
+        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
+        match ended {
+            Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Failed { reason: error.to_string() }),
+            Ok(_) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! [`Suspended`]: calls that wait for the next request of their client.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::running::{AskedOf, Running};
+
+/// The time that a client has for the next request.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// The number of suspended calls of all clients.
+const MAX_SUSPENDED: usize = 256;
+
+/// The calls that wait for the next request of their client, by the request state that the client sends back.
+///
+/// The state is a random handle: the call itself stays here. Each state resumes its call once, and only for the request that it was
+/// given for.
+#[derive(Clone, Default)]
+pub(super) struct Suspended(Arc<Mutex<HashMap<String, Waiting>>>);
+
+struct Waiting {
+    asked: AskedOf,
+    taker: oneshot::Sender<oneshot::Sender<Running>>,
+}
+
+impl Suspended {
+    /// Suspends a call and returns its state. The call runs on meanwhile, so its time limits hold. Returns `None` if too many calls wait
+    /// already; the call is then cancelled.
+    pub(super) fn suspend(&self, mut running: Running) -> Option<String> {
+        let mut waiting = self.lock();
+        if waiting.len() >= MAX_SUSPENDED {
+            return None;
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        let state: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
+        waiting.insert(state.clone(), Waiting { asked: running.asked.clone(), taker });
+        let (all, key) = (self.clone(), state.clone());
+        tokio::spawn(async move {
+            let by = tokio::select! {
+                taken = taken => taken.ok(),
+                () = running.run_alone() => None,
+                () = tokio::time::sleep(TIME_LIMIT) => None,
+            };
+            match by {
+                Some(by) => drop(by.send(running)),
+                None => drop(all.lock().remove(&key)),
+            }
+        });
+        Some(state)
+    }
+
+    /// Takes the call of a state. Returns `None` if the state is unknown, used, or given for another request.
+    pub(super) async fn resume(&self, state: &str, asked: &AskedOf) -> Option<Running> {
+        let waiting = {
+            let mut all = self.lock();
+            if all.get(state)?.asked != *asked {
+                return None;
+            }
+            all.remove(state)?
+        };
+        let (by, running) = oneshot::channel();
+        waiting.taker.send(by).ok()?;
+        running.await.ok()
+    }
+
+    /// Cancels all suspended calls.
+    pub(super) fn cancel(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,150 @@
+//! Approvals and questions by elicitation.
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse};
+use serde_json::{Value, json};
+use tools::question::AnswerKind;
+use tools::{Catalog, Question, ToolContext, ToolError};
+use tools_mcp::server::{Peer, PeerRequest};
+
+use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool};
+
+/// Returns a catalog with a tool that needs an approval, and one that asks a question.
+fn catalog() -> Catalog {
+    let mut catalog = Catalog::new();
+    let effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    let parameters = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+    let write = tools::Tool::new("write", "Writes.", parameters).unwrap().with_effects(effects);
+    catalog.register(write, async |_: ToolContext, _: Value| "written").unwrap();
+    let ask = async |cx: ToolContext, _: Value| {
+        let options = ["red", "blue"].map(str::to_owned).to_vec();
+        let color = cx.ask(Question::new("Which color?", AnswerKind::Choice { options })?).await?;
+        Ok::<_, ToolError>(format!("{color:?}"))
+    };
+    catalog.register(tool("ask"), ask).unwrap();
+    catalog
+}
+
+#[tokio::test]
+async fn a_person_at_the_client_approves_or_denies_a_call() {
+    let server = server(catalog(), ToolContext::new());
+    let arguments = json!({"path": "a\u{202e}.txt"});
+    for mode in BOTH {
+        let (person, _heard) = Person::new(Some(json!({"allow": true})));
+        let connected = connect(&server, mode.clone(), person.clone()).await;
+        let result = call(&connected.client, "write", arguments.clone()).await.unwrap();
+        assert_eq!(text_of(&result), ("written".to_owned(), false));
+        let asked = person.asked.lock().unwrap().clone();
+        assert!(asked[0].starts_with("The tool write asks for:\n  fs:write:a<U+202E>.txt"), "{asked:?}");
+        assert!(asked[0].contains("{\"path\":"), "{asked:?}");
+
+        for no in [json!({"allow": false}), json!({}), json!({"allow": "yes"}), Value::Null] {
+            let connected = connect(&server, mode.clone(), Person::new(Some(no)).0).await;
+            let (text, is_error) = text_of(&call(&connected.client, "write", arguments.clone()).await.unwrap());
+            assert!(is_error && text.contains("denied"), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_elicitation_is_refused() {
+    let server = server(catalog(), ToolContext::new());
+    for mode in BOTH {
+        let connected = connect(&server, mode, Person::silent()).await;
+        let (text, is_error) = text_of(&call(&connected.client, "write", json!({"path": "a.txt"})).await.unwrap());
+        assert!(is_error && text.contains("fs:write:a.txt"), "{text}");
+        let (text, is_error) = text_of(&call(&connected.client, "ask", json!({})).await.unwrap());
+        assert!(is_error && text.contains("nobody is there"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_person_at_the_client_answers_a_question() {
+    let server = server(catalog(), ToolContext::new());
+    for mode in BOTH {
+        for (given, expected) in [
+            (json!({"answer": "blue"}), "Choice(\"blue\")"),
+            (Value::Null, "Declined"),
+            (json!({"answer": "green"}), "nobody is there"),
+            (json!({"answer": 1}), "nobody is there"),
+        ] {
+            let connected = connect(&server, mode.clone(), Person::new(Some(given)).0).await;
+            let (text, _) = text_of(&call(&connected.client, "ask", json!({})).await.unwrap());
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}
+
+/// Calls a tool once and returns the state of the call, which waits for input, and the keys of its requests.
+async fn begin(connected: &crate::server_client::Connected, params: CallToolRequestParams) -> (String, Vec<String>) {
+    match connected.client.call_tool_once(params).await.unwrap() {
+        CallToolResponse::InputRequired(required) => {
+            let keys = required.input_requests.unwrap_or_default().into_keys().collect();
+            (required.request_state.unwrap(), keys)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn write_to(path: &str) -> CallToolRequestParams {
+    let Value::Object(arguments) = json!({"path": path}) else { unreachable!() };
+    CallToolRequestParams::new("write").with_arguments(arguments)
+}
+
+#[tokio::test]
+async fn a_request_state_holds_once_and_for_its_request_only() {
+    let server = server(catalog(), ToolContext::new());
+    let yes = || [("request-1".to_owned(), json!({"action": "accept", "content": {"allow": true}}))].into();
+    let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
+    let (state, keys) = begin(&connected, write_to("a.txt")).await;
+    assert_eq!(keys, ["request-1"]);
+    let resume = async |path, state: String| {
+        let params = write_to(path).with_input_responses(yes()).with_request_state(state);
+        connected.client.call_tool_once(params).await
+    };
+    for wrong in [resume("b.txt", state.clone()).await, resume("a.txt", format!("{state}x")).await] {
+        assert!(wrong.unwrap_err().to_string().contains("-32602"));
+    }
+    let Ok(CallToolResponse::Complete(result)) = resume("a.txt", state.clone()).await else { panic!() };
+    assert_eq!(text_of(&result).0, "written");
+    assert!(resume("a.txt", state).await.unwrap_err().to_string().contains("-32602"));
+}
+
+#[tokio::test]
+async fn an_approval_that_nobody_was_asked_for_has_no_effect() {
+    let server = server(catalog(), ToolContext::new());
+    let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
+    let yes = [("request-1".to_owned(), json!({"action": "accept", "content": {"allow": true}}))].into();
+    begin(&connected, write_to("a.txt").with_input_responses(yes)).await;
+}
+
+#[tokio::test]
+async fn a_retry_without_all_answers_is_asked_again() {
+    let mut catalog = Catalog::new();
+    let both = async |cx: ToolContext, _: Value| {
+        let ask = |key: &str| {
+            let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+            let params = json!({"message": key, "requestedSchema": schema});
+            PeerRequest::new("elicitation/create", params).with_key(key)
+        };
+        let answers = cx.service::<Peer>().unwrap().request_all([ask("one"), ask("two")]).await.unwrap();
+        format!("{} {}", answers[0]["content"]["n"], answers[1]["content"]["n"])
+    };
+    catalog.register(tool("both"), both).unwrap();
+    let server = server(catalog, ToolContext::new());
+    let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
+    let answer = |key: &str, n: i32| (key.to_owned(), json!({"action": "accept", "content": {"n": n}}));
+    let params = || CallToolRequestParams::new("both");
+    let (state, keys) = begin(&connected, params()).await;
+    assert_eq!(keys, ["one", "two"]);
+    let some = [answer("one", 1), ("two".to_owned(), json!(2)), answer("three", 3)].into();
+    let (next, keys) = begin(&connected, params().with_request_state(state).with_input_responses(some)).await;
+    assert_eq!(keys, ["two"]);
+    let rest = params().with_request_state(next).with_input_responses([answer("two", 2)].into());
+    let Ok(CallToolResponse::Complete(result)) = connected.client.call_tool_once(rest).await else { panic!() };
+    assert_eq!(text_of(&result).0, "1 2");
+
+    // Answers to requests that a tool names may come with the call.
+    let early = params().with_input_responses([answer("one", 3), answer("two", 4)].into());
+    let Ok(CallToolResponse::Complete(result)) = connected.client.call_tool_once(early).await else { panic!() };
+    assert_eq!(text_of(&result).0, "3 4");
+}
