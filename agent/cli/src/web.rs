@@ -19,3 +19,5 @@ pub(crate) use report::{faults, report, warn_missing};
 pub(crate) use search::access;
 #[cfg(feature = "web")]
 pub(crate) use services::insert;
+#[cfg(all(feature = "mcp", feature = "web"))]
+pub(crate) use client::server_options;
