@@ -48,13 +48,13 @@ fn a_projects_server_does_not_start_before_it_is_approved_nor_after_a_change() {
         assert!(approve(&crib).stdout.contains("1 tool approved"));
         assert!(mark.exists());
         assert!(crib.run(&["list"]).expect(0).stdout.contains(TOOL));
-        crib.run(&["call", TOOL, "--grant", "world:write:mcp:**"]).expect(0);
+        crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
         std::fs::remove_file(&mark).unwrap();
     }
     write_project(&crib, &json!({"command": script, "args": ["other"]}));
     let shown = crib.run(&["mcp", "approve", "clock"]).expect(5).stdout;
     assert!(shown.contains(r#"args: ["other"]"#) && shown.contains(r#"approved before: ["more"]"#), "{shown}");
-    crib.run(&["call", TOOL, "--grant", "world:write:mcp:**"]).expect(3);
+    crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(3);
 }
 
 #[test]
@@ -88,13 +88,12 @@ fn a_new_tool_of_a_known_server_waits_for_approval() {
     let (script, _) = marking(&crib);
     crib.run(&["mcp", "add", "clock", "--", &script]).expect(0);
     crib.run(&["mcp", "test", "clock"]).expect(0);
-    crib.write("select", "*.now");
-    crib.write("select", "time.*");
+    crib.write("select", "{time.now,fs.list}");
     let tested = crib.run(&["mcp", "test", "clock"]).expect(0).stdout;
     assert!(tested.contains(" 1 tool,") && tested.contains("for approval"), "{tested}");
     assert!(crib.run(&["mcp", "tools", "clock"]).expect(0).stdout.contains("new, not approved"));
     let shown = crib.run(&["mcp", "approve", "clock"]).expect(5);
-    assert!(shown.stdout.contains("mcp:clock/time.") && shown.stdout.contains("is new:"), "{shown:#?}");
+    assert!(shown.stdout.contains("mcp:clock/fs.list") && shown.stdout.contains("is new:"), "{shown:#?}");
     crib.run(&["mcp", "approve", "clock", "--digest", &digest(&shown)]).expect(0);
     let tested = crib.run(&["mcp", "test", "clock"]).expect(0).stdout;
     assert!(!tested.contains("for approval"), "{tested}");
@@ -114,6 +113,6 @@ fn a_project_neither_declares_effects_nor_replaces_the_users_server() {
     write_user(&crib, &json!({"mcpServers": {"clock": {"command": "no-such-program"}}}));
     let listed = crib.run(&["mcp", "list"]).expect(0).stdout;
     assert!(listed.contains("clock (user)") && !listed.contains("clock (project)"), "{listed}");
-    crib.run(&["call", TOOL, "--grant", "world:write:mcp:**"]).expect(3);
+    crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(3);
     assert!(!mark.exists());
 }
