@@ -1,14 +1,43 @@
 //! The streams of programs.
 
 use std::fs;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use libtest_mimic::Trial;
-use tools_exec::supervise::{Capture, Exit, Ring, start};
+use tokio::io::AsyncWriteExt as _;
+use tools_exec::supervise::{Capture, Collect, Exit, Ring, Status, start};
 
 use crate::marker::Marker;
 use crate::modes::{Mode, line, until};
 
 const MIB: usize = 1024 * 1024;
+
+/// Counts bytes, from the time on when it wants them.
+#[derive(Default)]
+struct Wanted {
+    is_wanted: bool,
+    waker: Option<Waker>,
+    bytes: usize,
+}
+
+impl Wanted {
+    fn want(&mut self) {
+        self.is_wanted = true;
+        self.waker.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Collect for Wanted {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.waker = Some(cx.waker().clone());
+        if self.is_wanted { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len();
+    }
+}
 
 pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
     vec![
@@ -32,6 +61,29 @@ pub(crate) fn trials(mode: Mode) -> Vec<Trial> {
                 assert_eq!(text.tail, line.repeat(1024));
                 assert_eq!(text.left_out, 9 * MIB as u64 - 8192);
             }
+        }),
+        mode.trial("output::a_program_waits_while_its_output_is_not_wanted", async |mode, marker| {
+            let launch = mode.launch(&marker, &["sh", "-c", "yes | head -c 9M"]);
+            let running = start(&launch, Wanted::default(), Wanted::default()).await.expect("sh starts");
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            assert_eq!((running.with_stdout(|stdout| stdout.bytes), running.status()), (0, Status::Running));
+            running.with_stdout(Wanted::want);
+            assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(0));
+            assert_eq!(running.with_stdout(|stdout| stdout.bytes), 9 * MIB);
+            // The end of the program is not held back, and the rest of its output comes.
+            let launch = mode.launch(&marker, &["echo", "end"]);
+            let running = start(&launch, Wanted::default(), Wanted::default()).await.expect("echo starts");
+            assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(0));
+            assert_eq!(running.with_stdout(|stdout| stdout.bytes), 4);
+        }),
+        mode.trial("output::the_input_can_be_handed_over", async |mode, marker| {
+            let running = mode.start(&marker, &["cat"]).await;
+            let mut stdin = running.take_stdin().expect("the input");
+            assert!(running.take_stdin().is_none() && running.write(b"x").await.is_err());
+            stdin.write_all(b"handed over").await.expect("cat reads");
+            drop(stdin);
+            assert_eq!(running.wait().await.expect("a report").exit, Exit::Code(0));
+            assert_eq!(running.stdout().head, "handed over");
         }),
         mode.trial("output::a_terminal_is_read_to_its_end", async |mode, marker| {
             let script = "test -t 0 && test -t 1 && test -t 2 && seq 1 30000 >&2";

@@ -1,5 +1,6 @@
 //! [`Calls`]: the requests to a server that run for a call of a tool.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rmcp::RoleClient;
@@ -18,9 +19,13 @@ pub(super) struct Calls {
     /// Held while a request is sent and entered, so that an early notification waits for the entry.
     sending: tokio::sync::Mutex<()>,
     running: Mutex<Vec<Running>>,
+    /// The number of the next request.
+    next: AtomicU64,
 }
 
 struct Running {
+    /// Distinguishes requests of different connections, which count their ids from 0.
+    number: u64,
     id: RequestId,
     token: ProgressToken,
     cx: ToolContext,
@@ -37,9 +42,15 @@ impl Calls {
         let mut sent = {
             let _sending = self.sending.lock().await;
             let handle = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await?;
-            let running = Running { id: handle.id.clone(), token: handle.progress_token.clone(), cx: cx.clone() };
-            self.lock().push(running);
-            Sent { calls: self, id: handle.id.clone(), peer: peer.clone(), handle: Some(handle), is_answered: false }
+            let number = self.enter(handle.id.clone(), handle.progress_token.clone(), cx.clone());
+            Sent {
+                calls: self,
+                number,
+                id: handle.id.clone(),
+                peer: peer.clone(),
+                handle: Some(handle),
+                is_answered: false,
+            }
         };
         let Some(handle) = sent.handle.take() else { return Err(ServiceError::TransportClosed) };
         let result = RequestHandle::await_response(handle).await;
@@ -47,9 +58,24 @@ impl Calls {
         result
     }
 
+    /// Enters a request, and returns its number.
+    fn enter(&self, id: RequestId, token: ProgressToken, cx: ToolContext) -> u64 {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.lock().push(Running { number, id, token, cx });
+        number
+    }
+
+    fn leave(&self, number: u64) {
+        self.lock().retain(|running| running.number != number);
+    }
+
     /// Reports the progress of the call with a token. Progress of an ended call is dropped.
     pub(super) async fn report(&self, token: &ProgressToken, progress: Progress) {
-        let find = || self.lock().iter().find(|running| running.token == *token).map(|running| running.cx.clone());
+        let find = || {
+            let running = self.lock();
+            // A request of an earlier connection may have the same token.
+            running.iter().rev().find(|running| running.token == *token).map(|running| running.cx.clone())
+        };
         let mut cx = find();
         if cx.is_none() {
             drop(self.sending.lock().await);
@@ -67,7 +93,7 @@ impl Calls {
     pub(super) fn caller(&self, origin: Option<&RequestId>) -> Option<ToolContext> {
         let running = self.lock();
         if let Some(origin) = origin {
-            return running.iter().find(|running| running.id == *origin).map(|running| running.cx.clone());
+            return running.iter().rev().find(|running| running.id == *origin).map(|running| running.cx.clone());
         }
         let (last, others) = running.split_last()?;
         let whose = |cx: &ToolContext| (cx.session().map(str::to_owned), cx.principal().map(str::to_owned));
@@ -85,6 +111,7 @@ impl Calls {
 /// A sent request. Dropping it without an answer cancels it.
 struct Sent<'a> {
     calls: &'a Calls,
+    number: u64,
     id: RequestId,
     peer: Peer<RoleClient>,
     handle: Option<RequestHandle<RoleClient>>,
@@ -93,7 +120,7 @@ struct Sent<'a> {
 
 impl Drop for Sent<'_> {
     fn drop(&mut self) {
-        self.calls.lock().retain(|running| running.id != self.id);
+        self.calls.leave(self.number);
         if self.is_answered {
             return;
         }
@@ -101,10 +128,63 @@ impl Drop for Sent<'_> {
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let (peer, id) = (self.peer.clone(), self.id.clone());
             runtime.spawn(async move {
-                let mut params = CancelledNotificationParam::new(Some(id), Some(ABANDONED.to_owned()));
-                params.meta = None;
+                let params = CancelledNotificationParam::new(Some(id), Some(ABANDONED.to_owned()));
                 let _ = peer.notify_cancelled(params).await;
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rmcp::model::NumberOrString;
+    use tools::ProgressSink;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Messages(Mutex<Vec<String>>);
+
+    impl ProgressSink for Messages {
+        fn report(&self, cx: &ToolContext, progress: Progress) {
+            let message = format!("{}: {}", cx.session().unwrap(), progress.message.unwrap());
+            self.0.lock().unwrap().push(message);
+        }
+    }
+
+    fn number(number: i64) -> (RequestId, ProgressToken) {
+        (NumberOrString::Number(number), ProgressToken(NumberOrString::Number(number)))
+    }
+
+    #[tokio::test]
+    async fn progress_that_is_faster_than_its_request_waits_for_it() {
+        let (calls, messages) = (Arc::new(Calls::default()), Arc::new(Messages::default()));
+        let (id, token) = number(7);
+        let sending = calls.sending.lock().await;
+        let early = tokio::spawn({
+            let (calls, token) = (calls.clone(), token.clone());
+            async move { calls.report(&token, Progress::message("early")).await }
+        });
+        tokio::task::yield_now().await;
+        calls.enter(id, token, ToolContext::new().with_session("one").with_progress(messages.clone()));
+        drop(sending);
+        early.await.unwrap();
+        assert_eq!(*messages.0.lock().unwrap(), ["one: early"]);
+    }
+
+    #[tokio::test]
+    async fn a_request_of_an_earlier_connection_is_another_one() {
+        let (calls, messages) = (Calls::default(), Arc::new(Messages::default()));
+        let (id, token) = number(7);
+        let cx = |session: &str| ToolContext::new().with_session(session).with_progress(messages.clone());
+        let earlier = calls.enter(id.clone(), token.clone(), cx("earlier"));
+        calls.enter(id.clone(), token.clone(), cx("later"));
+        calls.report(&token, Progress::message("a")).await;
+        assert_eq!(calls.caller(Some(&id)).unwrap().session(), Some("later"));
+        calls.leave(earlier);
+        calls.report(&token, Progress::message("b")).await;
+        assert_eq!(*messages.0.lock().unwrap(), ["later: a", "later: b"]);
     }
 }

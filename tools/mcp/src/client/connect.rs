@@ -64,7 +64,17 @@ fn import_error(name: &ServerName, failure: Failure) -> ImportError {
         Failure::Open(reason) => ImportError::Open { name, reason: shown(&reason) },
         Failure::Handshake(error, end) => {
             let end = end.map(|end| format!("; {end}")).unwrap_or_default();
-            ImportError::Handshake { name, reason: shown(&format!("{error}{end}")) }
+            ImportError::Handshake { name, reason: shown(&format!("{}{end}", reason(&error))) }
         }
+    }
+}
+
+/// Returns the reasons of both attempts, if there were two.
+fn reason(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
+            format!("{}; in revision 2025-11-25: {}", reason(discover), reason(fallback))
+        }
+        other => other.to_string(),
     }
 }

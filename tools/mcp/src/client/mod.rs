@@ -36,6 +36,8 @@ mod stdio;
 pub use error::ImportError;
 #[cfg(feature = "http")]
 pub use http::HttpServer;
+#[cfg(feature = "oauth")]
+pub use http::LoginError;
 pub use import::Import;
 pub use imported::Imported;
 pub use prompt::{Prompt, PromptArgument, PromptMessage};

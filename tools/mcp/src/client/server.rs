@@ -12,11 +12,11 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{ClientLifecycleMode, ClientServiceExt, RoleClient};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+#[cfg(feature = "http")]
+use super::HttpServer;
 use super::service::Client;
 #[cfg(feature = "stdio")]
 use super::{Alive, StdioServer};
-#[cfg(feature = "http")]
-use super::HttpServer;
 
 /// The maximum length of one message of a server, in bytes. A longer one is dropped.
 const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -89,7 +89,7 @@ impl Server {
             }
             #[cfg(feature = "http")]
             Kind::Http(server) => {
-                let transport = server.transport().map_err(|error| Failure::Open(error.to_string()))?;
+                let transport = server.transport().await.map_err(|error| Failure::Open(error.to_string()))?;
                 handshake(client, transport, mode, Guard::Nothing).await
             }
         }

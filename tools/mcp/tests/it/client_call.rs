@@ -126,7 +126,7 @@ async fn an_integer_that_would_be_rounded_is_refused() {
 }
 
 /// A server whose call ends only when it is cancelled, and which tells when it began and ended.
-fn endless(revision: model::ProtocolVersion) -> (Scripted, mpsc::UnboundedReceiver<&'static str>) {
+pub(crate) fn endless(revision: model::ProtocolVersion) -> (Scripted, mpsc::UnboundedReceiver<&'static str>) {
     let (events, seen) = mpsc::unbounded_channel();
     let call = move |_: CallToolRequestParams, context: RequestContext<RoleServer>| {
         let events = events.clone();

@@ -39,7 +39,7 @@ impl Person for Prepared {
 }
 
 /// A server whose tool asks a question in the way of its revision, and returns the answer.
-fn asking(revision: model::ProtocolVersion, question: Value) -> Scripted {
+pub(crate) fn asking(revision: model::ProtocolVersion, question: Value) -> Scripted {
     let is_legacy = revision == LEGACY;
     Scripted::new(revision, vec![tool("t")]).with_call(move |params, context| {
         let question = question.clone();
@@ -74,7 +74,7 @@ fn elicitation(params: Value) -> Value {
     json!({"method": "elicitation/create", "params": params})
 }
 
-fn form(properties: Value, required: Value) -> Value {
+pub(crate) fn form(properties: Value, required: Value) -> Value {
     let schema = json!({"type": "object", "properties": properties, "required": required});
     elicitation(json!({"mode": "form", "message": "Who\u{202e}?", "requestedSchema": schema}))
 }

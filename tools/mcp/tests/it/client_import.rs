@@ -160,3 +160,25 @@ async fn a_server_that_cannot_be_reached_is_an_error_and_no_other_server_waits_f
     assert_eq!(catalog.names(), ["mcp:good/a"]);
     assert_eq!(servers.list().len(), 2);
 }
+
+#[tokio::test]
+async fn a_tool_that_the_host_has_replaced_stays_the_hosts() {
+    for is_changed in [false, true] {
+        let (catalog, servers) = servers();
+        let scripted = Scripted::new(MODERN, vec![tool("a"), tool("b")]);
+        servers.import(scripted.import("s")).unwrap().ready().await.unwrap();
+        let host = Tool::new("mcp:s/a", "The host's.", json!({"type": "object"})).unwrap();
+        catalog.replace(host, async |_: ToolContext, _: serde_json::Value| Ok::<_, String>("the host's")).unwrap();
+        if is_changed {
+            let changed = defined(json!({"name": "a", "description": "Changed.", "inputSchema": {}}));
+            let mut changes = catalog.subscribe();
+            scripted.tools.send_replace(vec![changed]);
+            while catalog.contains("mcp:s/b") {
+                changes.changed().await;
+            }
+        }
+        servers.remove("s").await;
+        assert_eq!(catalog.get("mcp:s/a").unwrap().tool().description, "The host's.");
+        assert_eq!(catalog.names(), ["mcp:s/a"]);
+    }
+}

@@ -7,6 +7,8 @@ mod client_call;
 mod client_connection;
 mod client_elicitation;
 mod client_hostile;
+#[cfg(feature = "http")]
+mod client_http;
 mod client_import;
 mod client_resource;
 mod config_file;

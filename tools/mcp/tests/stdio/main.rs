@@ -10,6 +10,8 @@ mod host;
 #[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(target_os = "linux")]
+mod import;
+#[cfg(target_os = "linux")]
 mod peer;
 #[cfg(target_os = "linux")]
 mod servers;
@@ -35,6 +37,7 @@ fn main() {
         ends::trials(),
         host::trials(),
         hostile::trials(),
+        import::trials(),
         peer::trials(),
         servers::trials(),
         streams::trials(),

@@ -12,7 +12,7 @@ use tools_mcp::client::StdioServer;
 use crate::setup::trial;
 
 /// The servers, and the number of their tools.
-const SERVERS: [(&str, usize); 7] = [
+pub(crate) const SERVERS: [(&str, usize); 7] = [
     ("everything", 13),
     ("filesystem", 14),
     ("memory", 9),
@@ -23,7 +23,7 @@ const SERVERS: [(&str, usize); 7] = [
 ];
 
 /// Returns a server. Its files are in `folder`.
-fn server(name: &str, folder: &Path) -> StdioServer {
+pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
     let servers = std::env::var_os("TOOLCRIB_MCP_SERVERS").expect("run .ci/mcp-servers");
     let servers = PathBuf::from(servers);
     let is_python = ["git", "time", "fetch"].contains(&name);
@@ -42,7 +42,7 @@ fn server(name: &str, folder: &Path) -> StdioServer {
     }
 }
 
-fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let made = Command::new("git").args(["init", "--quiet"]).arg(folder.path()).status().unwrap();
     assert!(made.success());

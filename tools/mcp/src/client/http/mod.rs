@@ -1,6 +1,8 @@
 //! [`HttpServer`]: a server that is reached by streamable HTTP.
 
 mod events;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod post;
 mod requests;
 
@@ -17,7 +19,17 @@ use tools_http::{
     Url,
 };
 
+#[cfg(feature = "oauth")]
+pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
+
+/// The requests of one connection, with the tokens of a login.
+#[cfg(feature = "oauth")]
+pub(crate) type Authorised = rmcp::transport::AuthClient<Requests>;
+
+/// The requests of one connection.
+#[cfg(not(feature = "oauth"))]
+pub(crate) type Authorised = Requests;
 
 /// The longest message of a server, as one event or one body, in bytes. It is that of a line of a [`StdioServer`](super::StdioServer).
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
@@ -47,6 +59,8 @@ pub struct HttpServer {
     headers: HeaderMap,
     secrets: Vec<(HeaderName, Secret)>,
     options: HttpOptions,
+    #[cfg(feature = "oauth")]
+    tokens: Option<std::path::PathBuf>,
 }
 
 impl HttpServer {
@@ -56,7 +70,14 @@ impl HttpServer {
     /// Returns [`HttpError::Url`] if the URL is invalid, ambiguous, not `http` or `https`, or has credentials.
     pub fn new(url: &str) -> Result<Self, HttpError> {
         let url = Request::new(Method::POST, url)?.url().clone();
-        Ok(Self { url, headers: HeaderMap::new(), secrets: Vec::new(), options: HttpOptions::new() })
+        Ok(Self {
+            url,
+            headers: HeaderMap::new(),
+            secrets: Vec::new(),
+            options: HttpOptions::new(),
+            #[cfg(feature = "oauth")]
+            tokens: None,
+        })
     }
 
     /// Adds a header to each request.
@@ -86,6 +107,14 @@ impl HttpServer {
         Self { options, ..self }
     }
 
+    /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
+    /// which is hidden from tools.
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub fn with_tokens(self, folder: impl Into<std::path::PathBuf>) -> Self {
+        Self { tokens: Some(folder.into()), ..self }
+    }
+
     /// Returns the URL.
     pub fn url(&self) -> &Url {
         &self.url
@@ -95,7 +124,7 @@ impl HttpServer {
     ///
     /// # Errors
     /// Returns [`HttpError::Secret`] or [`HttpError::Option`] if a secret or an option cannot be used.
-    pub(crate) fn transport(&self) -> Result<StreamableHttpClientTransport<Requests>, HttpError> {
+    pub(crate) async fn transport(&self) -> Result<StreamableHttpClientTransport<Authorised>, HttpError> {
         let mut retry = ExponentialBackoff::default();
         retry.max_delay = Some(MAX_RETRY_WAIT);
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
@@ -103,7 +132,11 @@ impl HttpServer {
             .max_json_response_size(MAX_MESSAGE_BYTES);
         config.retry_config = std::sync::Arc::new(retry);
         config.custom_headers = self.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        Ok(StreamableHttpClientTransport::with_client(self.requests()?, config))
+        #[cfg(feature = "oauth")]
+        let requests = rmcp::transport::AuthClient::new(self.requests()?, self.authorisation().await?);
+        #[cfg(not(feature = "oauth"))]
+        let requests = self.requests()?;
+        Ok(StreamableHttpClientTransport::with_client(requests, config))
     }
 
     /// Makes the client of one connection.

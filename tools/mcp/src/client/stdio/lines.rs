@@ -1,5 +1,8 @@
 //! [`Lines`]: splits a stream into lines of bounded length.
 
+/// The memory that is kept for the next line, in bytes.
+const KEPT: usize = 64 * 1024;
+
 /// Splits a stream into lines. The part of a line beyond the limit is left out.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
@@ -26,6 +29,7 @@ impl Lines {
                 each(&self.line, self.is_over());
             }
             self.line.clear();
+            self.line.shrink_to(KEPT);
             self.length = 0;
             rest = &rest[end + 1..];
         }

@@ -1,6 +1,8 @@
 //! Streamable HTTP over loopback.
 
 mod answers;
+#[cfg(all(feature = "oauth", unix))]
+mod login;
 mod reach;
 mod real;
 

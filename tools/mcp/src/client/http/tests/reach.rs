@@ -27,7 +27,7 @@ async fn accepting() -> TestServer {
 }
 
 fn resolving(names: &[&str], server: &TestServer) -> HttpOptions {
-    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| resolver.with_name(*name, server.address()));
+    let resolver = names.iter().fold(TestResolver::new(), |resolver, name| resolver.with_name(name, server.address()));
     HttpOptions::new().with_resolver(Arc::new(resolver))
 }
 
@@ -48,7 +48,7 @@ async fn a_public_name_that_leads_to_a_private_address_is_refused_unless_the_use
 }
 
 #[tokio::test]
-async fn a_redirect_to_another_host_port_or_method_of_encryption_is_refused() {
+async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_followed() {
     let elsewhere = accepting().await;
     let names = ["a.example", "b.example"];
     for location in [
@@ -59,8 +59,13 @@ async fn a_redirect_to_another_host_port_or_method_of_encryption_is_refused() {
         let server =
             TestServer::start(move |_| TestServer::head("307 Temporary Redirect", &[("location", &location)])).await;
         let options = resolving(&names, &elsewhere).with_private_host("b.example").with_private_host("127.0.0.1");
-        let refused = post(&HttpServer::new(&server.url("/mcp")).unwrap().with_options(options)).await;
-        assert!(matches!(refused, Err(Failure::Client(_))), "{refused:?}");
+        let mcp = HttpServer::new(&server.url("/mcp")).unwrap().with_options(options);
+        // A body does not cross origins, and the grant is for one host and port.
+        let refused = post(&mcp).await;
+        assert!(matches!(refused, Err(Failure::Client(HttpError::Url { .. }))), "{refused:?}");
+        let uri: Arc<str> = server.url("/mcp").into();
+        let refused = mcp.requests().unwrap().get_stream(uri, None, None, None, HashMap::new()).await.map(drop);
+        assert!(matches!(refused, Err(Failure::Client(HttpError::Refused { .. }))), "{refused:?}");
     }
     assert_eq!(elsewhere.connections(), 0);
     let server = TestServer::start(|request| match request.path() {

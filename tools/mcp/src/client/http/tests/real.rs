@@ -62,7 +62,8 @@ async fn a_real_server_is_listed_and_called_in_both_generations() {
             (ClientLifecycleMode::Discover { preferred_versions: modern.clone() }, "2026-07-28"),
             (ClientLifecycleMode::Auto { preferred_versions: modern.clone(), legacy_version: None }, "2026-07-28"),
         ] {
-            let client = ClientConfig::default().serve_with_lifecycle(server.transport().unwrap(), mode).await.unwrap();
+            let client =
+                ClientConfig::default().serve_with_lifecycle(server.transport().await.unwrap(), mode).await.unwrap();
             let spoken = client.peer_info().map(|info| info.protocol_version.clone());
             assert!(spoken.is_none_or(|spoken| spoken.as_str() == version), "{version}");
             let tools = client.list_all_tools().await.unwrap();

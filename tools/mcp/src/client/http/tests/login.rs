@@ -1,0 +1,190 @@
+//! A login with an authorisation server on loopback.
+
+use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use data_encoding::BASE64URL_NOPAD;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::auth::AuthClient;
+use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
+use serde_json::{Value, json};
+use tools::{Grant, ToolContext};
+use tools_http::testing::{Received, TestServer};
+use tools_http::{HttpClient, HttpOptions, Request, Url};
+
+use super::super::HttpServer;
+use super::super::oauth::LoginError;
+use super::super::requests::Failure;
+
+/// A server, and the authorisation server on the same port.
+struct Site {
+    server: TestServer,
+    /// The token that the server takes, and the number of tokens so far.
+    token: Arc<Mutex<(String, usize)>>,
+    /// The code challenge of the browser's request.
+    challenge: Arc<Mutex<String>>,
+}
+
+async fn site() -> Site {
+    site_with("{origin}/authorize").await
+}
+
+/// Starts a site whose page for the person is at this URL.
+async fn site_with(page: &'static str) -> Site {
+    let origin: Arc<OnceLock<String>> = Arc::default();
+    let token: Arc<Mutex<(String, usize)>> = Arc::default();
+    let challenge: Arc<Mutex<String>> = Arc::default();
+    let (at, valid, challenged) = (origin.clone(), token.clone(), challenge.clone());
+    let server = TestServer::start(move |request| {
+        let origin = at.get().unwrap();
+        let json = |value: Value| TestServer::ok("application/json", value.to_string());
+        match request.path() {
+            "/.well-known/oauth-protected-resource/mcp" => {
+                json(json!({"resource": format!("{origin}/mcp"), "authorization_servers": [origin]}))
+            }
+            "/.well-known/oauth-authorization-server" => json(json!({
+                "issuer": origin,
+                "authorization_endpoint": page.replace("{origin}", origin),
+                "token_endpoint": format!("{origin}/token"),
+                "registration_endpoint": format!("{origin}/register"),
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+            })),
+            "/register" => {
+                let asked: Value = serde_json::from_slice(&request.body).unwrap();
+                json(json!({"client_id": "client-1", "redirect_uris": asked["redirect_uris"]}))
+            }
+            "/token" => {
+                let form: HashMap<_, _> = form(&request.body);
+                if form.get("code").is_some_and(|code| code == "redirected") {
+                    return TestServer::head("307 Temporary Redirect", &[("location", "/elsewhere")]);
+                }
+                let is_right = match &*form["grant_type"] {
+                    "authorization_code" => {
+                        let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
+                        form["code"] == "the-code" && BASE64URL_NOPAD.encode(&digest) == *challenged.lock().unwrap()
+                    }
+                    _ => form["refresh_token"] == "the-refresh-token",
+                };
+                if !is_right {
+                    return b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 25\r\n\r\n{\"error\":\"invalid_grant\"}".to_vec();
+                }
+                let mut valid = valid.lock().unwrap();
+                valid.1 += 1;
+                valid.0 = format!("access-token-{}", valid.1);
+                json(json!({
+                    "access_token": valid.0, "token_type": "Bearer", "expires_in": 3600,
+                    "refresh_token": "the-refresh-token",
+                }))
+            }
+            "/mcp" if request.header("authorization") == Some(&*format!("Bearer {}", valid.lock().unwrap().0)) => {
+                TestServer::head("202 Accepted", &[])
+            }
+            "/mcp" => {
+                let metadata = format!("Bearer resource_metadata=\"{origin}/.well-known/oauth-protected-resource/mcp\"");
+                TestServer::head("401 Unauthorized", &[("www-authenticate", &metadata)])
+            }
+            _ => TestServer::head("404 Not Found", &[]),
+        }
+    })
+    .await;
+    origin.set(server.url("").trim_end_matches('/').to_owned()).unwrap();
+    Site { server, token, challenge }
+}
+
+fn form(body: &[u8]) -> HashMap<String, String> {
+    let query = String::from_utf8(body.to_vec()).unwrap();
+    Url::parse(&format!("http://a/?{query}")).unwrap().query_pairs().into_owned().collect()
+}
+
+/// Requests a URL of this machine as a browser does.
+async fn browse(url: &str) {
+    let client = HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+    let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
+    client.send(&cx, Request::get(url).unwrap()).await.unwrap();
+}
+
+impl Site {
+    /// Logs in by a browser that answers with this query, in which `{state}` stands for the state.
+    async fn log_in(&self, mcp: &HttpServer, answers: &'static [&'static str]) -> Result<(), LoginError> {
+        mcp.log_in(|url| {
+            let query: HashMap<_, _> = Url::parse(url).unwrap().query_pairs().into_owned().collect();
+            assert_eq!((&*query["code_challenge_method"], &*query["client_id"]), ("S256", "client-1"));
+            *self.challenge.lock().unwrap() = query["code_challenge"].clone();
+            tokio::spawn(async move {
+                for answer in answers {
+                    let answer = answer.replace("{state}", &query["state"]);
+                    browse(&format!("{}?{answer}", query["redirect_uri"])).await;
+                }
+            });
+        })
+        .await
+    }
+
+    fn mcp_requests(&self) -> Vec<Received> {
+        self.server.received().into_iter().filter(|request| request.path() == "/mcp").collect()
+    }
+}
+
+/// Sends a message with the stored tokens.
+async fn post(mcp: &HttpServer) -> Result<Answer, Failure> {
+    let client = AuthClient::new(mcp.requests().unwrap(), mcp.authorisation().await.unwrap());
+    let message: ClientJsonRpcMessage =
+        serde_json::from_value(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
+    client.post_message(Arc::from(mcp.url().as_str()), message, None, None, HashMap::new()).await
+}
+
+#[tokio::test]
+async fn a_login_stores_tokens_for_the_owner_alone_which_are_sent_refreshed_and_removed() {
+    let (site, folder) = (site().await, tempfile::tempdir().unwrap());
+    let folder = folder.path().join("state/tokens");
+    let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(&folder);
+    assert!(matches!(post(&mcp).await, Err(Failure::AuthRequired(_))));
+    // Another program of this machine, and a person who refuses in another window, do not end the login.
+    site.log_in(&mcp, &["code=evil", "code=evil&state=other", "code=the-code&state={state}"]).await.unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!((files.len(), mode(&files[0]), mode(&folder)), (1, 0o600, 0o700));
+    assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
+    assert_eq!(site.mcp_requests().last().unwrap().header("authorization"), Some("Bearer access-token-1"));
+    // The server no longer takes the token.
+    site.token.lock().unwrap().0 = "another".to_owned();
+    assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
+    assert_eq!(site.mcp_requests().last().unwrap().header("authorization"), Some("Bearer access-token-2"));
+    assert!(std::fs::read_to_string(&files[0]).unwrap().contains("access-token-2") && mode(&files[0]) == 0o600);
+    // Tokens that others can read are not used.
+    std::fs::set_permissions(&files[0], std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(post(&mcp).await.is_err());
+    mcp.log_out().unwrap();
+    assert!(!files[0].exists() && mcp.log_out().is_ok());
+    assert!(matches!(post(&mcp).await, Err(Failure::AuthRequired(_))));
+}
+
+#[tokio::test]
+async fn a_refusal_or_a_wrong_code_is_an_error_and_stores_nothing() {
+    let (site, folder) = (site().await, tempfile::tempdir().unwrap());
+    let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap();
+    assert!(matches!(site.log_in(&mcp, &[]).await, Err(LoginError::NoFolder)));
+    let mcp = mcp.with_tokens(folder.path());
+    const REDIRECTED: &[&str] = &["code=redirected&state={state}"];
+    for answer in [&["error=access_denied&state={state}"], &["code=wrong&state={state}"], REDIRECTED] {
+        let refused = site.log_in(&mcp, answer).await;
+        assert!(matches!(refused, Err(LoginError::Refused { .. })), "{refused:?}");
+    }
+    assert!(site.server.received().iter().all(|request| request.path() != "/elsewhere"));
+    let stored = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let tokens = stored.filter(|entry| std::fs::read_to_string(entry.path()).unwrap().contains("access-token"));
+    assert_eq!(tokens.count(), 0);
+}
+
+#[tokio::test]
+async fn a_browser_is_opened_with_pages_of_the_web_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    for page in ["file:///etc/passwd", "javascript:alert(1)", "x-app://open"] {
+        let site = site_with(page).await;
+        let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(folder.path());
+        let refused = mcp.log_in(|url| panic!("opened {url}")).await;
+        assert!(matches!(refused, Err(LoginError::Refused { .. })), "{refused:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! Servers that are imported over streamable HTTP.
+
+use std::sync::Arc;
+
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tools::{Answer, AnswerFuture, CancellationToken, Person, Question, ToolContext, ToolErrorKind};
+use tools_mcp::client::{HttpServer, Import, Status};
+
+use crate::client_call::endless;
+use crate::client_elicitation::{asking, form};
+use crate::scripted::{BOTH, Scripted, cx, imported, tool};
+
+/// Serves on loopback until the test ends.
+async fn served(scripted: Scripted) -> Import {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let service: StreamableHttpService<Scripted, LocalSessionManager> = StreamableHttpService::new(
+        move || Ok(scripted.clone()),
+        Default::default(),
+        StreamableHttpServerConfig::default(),
+    );
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await });
+    Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap())
+}
+
+fn revision(status: &Status) -> Option<&str> {
+    match status {
+        Status::Connected { protocol } => Some(protocol),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_server_is_imported_and_called() {
+    for spoken in BOTH {
+        let import = served(Scripted::new(spoken.clone(), vec![tool("t")])).await;
+        let (catalog, _servers, imported) = imported(import).await;
+        assert_eq!(revision(&imported.status()), Some(spoken.as_str()));
+        let result = catalog.execute(&cx(), "mcp:s/t", json!({"n": 1})).await.unwrap();
+        assert_eq!(result.to_text(), r#"{"arguments":{"n":1},"tool":"t"}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_cancelled_at_the_server() {
+    for spoken in BOTH {
+        let (scripted, mut seen) = endless(spoken);
+        let (catalog, _servers, _) = imported(served(scripted).await).await;
+        let token = CancellationToken::new();
+        let call = tokio::spawn(catalog.execute(&cx().with_cancellation(token.clone()), "mcp:s/t", json!({})));
+        assert_eq!(seen.recv().await, Some("began"));
+        token.cancel();
+        assert_eq!(seen.recv().await, Some("cancelled"));
+        assert!(matches!(call.await.unwrap().unwrap_err().kind(), ToolErrorKind::Cancelled));
+    }
+}
+
+#[tokio::test]
+async fn a_changed_list_is_followed() {
+    for spoken in BOTH {
+        let scripted = Scripted::new(spoken, vec![tool("old")]);
+        let (catalog, _servers, _) = imported(served(scripted.clone()).await).await;
+        let mut changes = catalog.subscribe();
+        scripted.tools.send_replace(vec![tool("new")]);
+        while catalog.names() != ["mcp:s/new"] {
+            changes.changed().await;
+        }
+    }
+}
+
+struct Names(&'static str);
+
+impl Person for Names {
+    fn answer<'a>(&'a self, _: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a> {
+        assert_eq!(cx.session(), Some(self.0));
+        Box::pin(async { Ok(Answer::Text(self.0.to_owned())) })
+    }
+}
+
+#[tokio::test]
+async fn each_session_answers_the_questions_of_its_own_calls() {
+    for spoken in BOTH {
+        let question = form(json!({"name": {"type": "string"}}), json!(["name"]));
+        let (catalog, _servers, _) = imported(served(asking(spoken, question)).await).await;
+        let calls = ["ada", "bob", "cleo", "dan"].map(|name| {
+            let cx = cx().with_session(name).with_person(Arc::new(Names(name)));
+            (name, tokio::spawn(catalog.execute(&cx, "mcp:s/t", json!({}))))
+        });
+        for (name, call) in calls {
+            let answer: Value = serde_json::from_str(&call.await.unwrap().unwrap().to_text()).unwrap();
+            assert_eq!(answer, json!({"action": "accept", "content": {"name": name}}));
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_no_server_is_an_error() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new()).await });
+    let servers = tools_mcp::client::Servers::new(Default::default());
+    let import = Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap());
+    let error = servers.import(import).unwrap().ready().await.unwrap_err();
+    assert!(error.to_string().contains("404"), "{error}");
+}
