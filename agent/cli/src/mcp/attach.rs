@@ -82,18 +82,20 @@ fn start(
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Option<Imported>, Error> {
-    match inventory.standing(configured) {
-        Standing::Ready => {}
-        Standing::Disabled => return Ok(None),
+    if configured.entry.is_disabled {
+        return Ok(None);
+    }
+    let resolved = match inventory.standing(configured) {
+        Standing::Ready(resolved) | Standing::Disabled(resolved) => resolved,
         Standing::Unapproved | Standing::Changed(_) => {
             return Err(Error::Unapproved { server: configured.name.to_string() });
         }
         Standing::Unusable(reason) => {
             return Err(Error::Server { server: configured.name.to_string(), reason });
         }
-    }
+    };
     let pins = inventory.pins(configured)?;
-    let import = import(inventory, configured, pins.clone(), root, settings)?.with_known(pins.known());
+    let import = import(inventory, configured, resolved, pins.clone(), root, settings)?.with_known(pins.known());
     let imported = servers.import(import)?;
     Ok((!pins.is_pinned()).then_some(imported))
 }
@@ -141,12 +143,12 @@ pub(crate) fn report(root: &RootOption) -> Vec<String> {
 /// Returns the standing of a server in words.
 pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
     match inventory.standing(server) {
-        Standing::Ready => match inventory.pins(server) {
+        Standing::Ready(_) => match inventory.pins(server) {
             Ok(pins) if pins.is_pinned() => format!("ready, {} approved", counted(pins.known().len() as u64, "tool")),
             Ok(_) => "ready, not used yet".to_owned(),
             Err(error) => format!("unusable: {error}"),
         },
-        Standing::Disabled => "disabled".to_owned(),
+        Standing::Disabled(_) => "disabled".to_owned(),
         Standing::Unapproved => format!("waits for approval; run {} mcp approve {}", program::name(), server.name),
         Standing::Changed(changes) => {
             let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();

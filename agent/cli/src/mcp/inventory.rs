@@ -39,8 +39,10 @@ pub(crate) struct Configured {
 
 /// Whether a session may use a server.
 pub(crate) enum Standing {
-    Ready,
-    Disabled,
+    /// The server that was approved, so that no other one is started.
+    Ready(Resolved),
+    /// The file disables the server, which is ready otherwise.
+    Disabled(Resolved),
     Unapproved,
     /// Another server of this name was approved.
     Changed(Vec<Change>),
@@ -123,18 +125,17 @@ impl Inventory {
 
     /// Returns whether a session may use a server.
     pub(crate) fn standing(&self, server: &Configured) -> Standing {
-        if server.entry.is_disabled {
-            return Standing::Disabled;
-        }
         let resolved = match self.resolve(server) {
             Ok(resolved) => resolved,
             Err(error) => return Standing::Unusable(error.to_string()),
         };
-        if server.owner == FileOwner::User {
-            return Standing::Ready;
-        }
-        match self.approvals().find(&self.subject(server, &resolved)) {
-            Ok(Approval::Given) => Standing::Ready,
+        let approval = match server.owner {
+            FileOwner::User => Ok(Approval::Given),
+            FileOwner::Project => self.approvals().find(&self.subject(server, &resolved)),
+        };
+        match approval {
+            Ok(Approval::Given) if server.entry.is_disabled => Standing::Disabled(resolved),
+            Ok(Approval::Given) => Standing::Ready(resolved),
             Ok(Approval::Missing) => Standing::Unapproved,
             Ok(Approval::Outdated(changes)) => Standing::Changed(changes),
             Err(error) => Standing::Unusable(error.to_string()),

@@ -22,15 +22,16 @@ const SECRET_HEADERS: [&str; 2] = ["authorization", "proxy-authorization"];
 /// it could start itself without end.
 pub(super) const NESTED: &str = "MCP_SERVER";
 
-/// Returns the import of a server, whose standing allows it. Its definitions are those that the pins approve.
+/// Returns the import of a server that is ready. Its definitions are those that the pins approve.
 pub(crate) fn import(
     inventory: &Inventory,
     server: &Configured,
+    resolved: Resolved,
     pins: Arc<Pins>,
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Import, Error> {
-    let Resolved { transport, executable, cwd } = inventory.resolve(server)?;
+    let Resolved { transport, executable, cwd } = resolved;
     let reached = match (transport, executable) {
         (Transport::Stdio { args, mut env, .. }, Some(executable)) => {
             env.insert(program::variable(NESTED), "1".to_owned());

@@ -73,9 +73,9 @@ fn a_session_has_the_tools_of_servers_that_its_selection_matches() {
     let crib = Crib::new();
     add(&crib);
     let run = |prompt: &str, select: &str| {
-        let grant = "world:write:**";
+        let allowed = "world:write:**";
         crib.run(&[
-            "run", "--provider", "direct", prompt, "--select", select, "--grant", grant, "--output", "stream-json",
+            "run", "--provider", "direct", prompt, "--select", select, "--allow", allowed, "--output", "stream-json",
         ])
     };
     let names = |ended: &crate::Ended| ended.documents()[0]["tools"].as_array().unwrap().clone();

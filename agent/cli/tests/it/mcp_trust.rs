@@ -25,8 +25,8 @@ fn approve(crib: &Crib) -> Ended {
 fn a_projects_server_does_not_start_before_it_is_approved_nor_after_a_change() {
     let crib = Crib::new();
     let (script, mark) = marking(&crib);
-    for args in [json!([]), json!(["more"])] {
-        write_project(&crib, &json!({"command": script, "args": args}));
+    for (args, is_disabled) in [(json!([]), false), (json!(["more"]), true)] {
+        write_project(&crib, &json!({"command": script, "args": args, "disabled": is_disabled}));
         for arguments in [
             &["list"][..],
             &["run", "--provider", "direct", "fs.read path=README.md"],
@@ -43,10 +43,12 @@ fn a_projects_server_does_not_start_before_it_is_approved_nor_after_a_change() {
         let forged = "0".repeat(64);
         crib.run(&["mcp", "approve", "clock", "--digest", &forged]).expect(5);
         assert!(!mark.exists());
-        assert!(crib.run(&["list"]).expect(0).stderr.contains("mcp approve clock"));
+        let listed = crib.run(&["list"]).expect(0);
+        assert_eq!(listed.stderr.contains("mcp approve clock"), !is_disabled, "{listed:#?}");
 
         assert!(approve(&crib).stdout.contains("1 tool approved"));
         assert!(mark.exists());
+        write_project(&crib, &json!({"command": script, "args": args}));
         assert!(crib.run(&["list"]).expect(0).stdout.contains(TOOL));
         crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
         std::fs::remove_file(&mark).unwrap();

@@ -56,7 +56,7 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
 /// Returns true if a project's server is approved, or is so now.
 async fn approve_server(inventory: &Inventory, server: &Configured, digests: &[Digest]) -> Result<bool, Error> {
     let changes = match inventory.standing(server) {
-        Standing::Ready | Standing::Disabled => return Ok(true),
+        Standing::Ready(_) | Standing::Disabled(_) => return Ok(true),
         Standing::Unapproved => Vec::new(),
         Standing::Changed(changes) => changes,
         Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),

@@ -30,18 +30,18 @@ pub(super) async fn connect(
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Connected, Error> {
-    match inventory.standing(server) {
-        Standing::Ready | Standing::Disabled => {}
+    let resolved = match inventory.standing(server) {
+        Standing::Ready(resolved) | Standing::Disabled(resolved) => resolved,
         Standing::Unapproved | Standing::Changed(_) => {
             return Err(Error::Unapproved { server: server.name.to_string() });
         }
         Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),
-    }
+    };
     let pins = inventory.pins(server)?;
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());
     let start = Instant::now();
-    let imported = servers.import(import(inventory, server, pins.clone(), root, settings)?)?;
+    let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
     let report = imported.ready().await?;
     Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
 }
