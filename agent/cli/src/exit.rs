@@ -40,7 +40,10 @@ impl Exit {
             "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",
         ),
         (Self::Internal, "an internal error, or a failure of the output or the system"),
-        (Self::Unavailable, "the tool or MCP server is unavailable: a missing service, a name conflict, or too many calls"),
+        (
+            Self::Unavailable,
+            "the tool or MCP server is unavailable: a missing service, a name conflict, or too many calls",
+        ),
         (Self::Waiting, "calls wait for an approval; run --resume continues with --approve or --deny"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];

@@ -117,7 +117,15 @@ fn a_glob_matches_a_former_name() {
 #[test]
 fn a_selection_may_match_a_prefix_unless_its_globs_exclude_it() {
     let may_match = |texts: &[&str]| Selection::parse(texts).unwrap().may_match("mcp:git/");
-    for texts in [&[][..], &["*"], &["mcp:*"], &["mcp:git/*"], &["mcp:git/log"], &["fs.*", "mcp:g?t/*"], &["*log", "!mcp:git/log"]] {
+    for texts in [
+        &[][..],
+        &["*"],
+        &["mcp:*"],
+        &["mcp:git/*"],
+        &["mcp:git/log"],
+        &["fs.*", "mcp:g?t/*"],
+        &["*log", "!mcp:git/log"],
+    ] {
         assert!(may_match(texts), "{texts:?}");
     }
     for texts in [&["fs.*"][..], &["mcp:files/*"], &["*", "!mcp:*"], &["!mcp:git/*"]] {

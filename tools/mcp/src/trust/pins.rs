@@ -124,7 +124,7 @@ impl Pins {
         let mut pinned = read(&self.path, &self.server)?.unwrap_or_default();
         let seen = seen.iter().map(|pending| (pending.tool.clone(), Pin::new(pending.present.clone())));
         pinned.extend(seen);
-        self.write(&pinned, |path, text| private_file::replace(path, text))?;
+        self.write(&pinned, private_file::replace)?;
         let mut state = self.lock();
         state.pending.retain(|pending| pinned.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
         state.pinned = Some(pinned);
