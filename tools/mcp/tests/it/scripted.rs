@@ -47,7 +47,7 @@ impl Scripted {
             lists: Arc::default(),
             kill: Arc::default(),
             call: Arc::new(|params, _| {
-                let text = json!({"tool": params.name, "arguments": params.arguments}).to_string();
+                let text = json!({"arguments": params.arguments, "tool": params.name}).to_string();
                 Box::pin(async { Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into()) })
             }),
         }
