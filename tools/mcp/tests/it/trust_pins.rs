@@ -144,6 +144,29 @@ async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
 }
 
 #[tokio::test]
+async fn a_call_waits_until_the_list_of_its_connection_is_known() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let scripted = Scripted::new(revision, vec![tool("a")]);
+        import(&scripted, &open(&folder)).2.ready().await.unwrap();
+        scripted.tools.send_replace(vec![other("a")]);
+        let (catalog, _servers, imported) = import(&scripted, &open(&folder));
+        let held = scripted.hold.lock().await;
+        let call = tokio::spawn(async move { catalog.execute(&cx(), "mcp:s/a", json!({})).await });
+        while !matches!(imported.status(), Status::Connected { .. }) {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!call.is_finished());
+        drop(held);
+        let error = call.await.unwrap().unwrap_err();
+        assert!(reason(&error).contains("changed the definition"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn two_processes_pin_one_first_list() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(&folder), open(&folder));
