@@ -106,6 +106,15 @@ impl Selection {
             && (self.tags.is_empty() || tool.tags.iter().any(|tag| self.tags.contains(tag)))
     }
 
+    /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
+    pub fn may_match(&self, prefix: &str) -> bool {
+        let is_left_out = |pattern: &Pattern| {
+            pattern.text.strip_suffix('*') == Some(pattern.head()) && prefix.starts_with(pattern.head())
+        };
+        let may_include = |pattern: &Pattern| prefix.starts_with(pattern.head()) || pattern.head().starts_with(prefix);
+        (self.include.is_empty() || self.include.iter().any(may_include)) && !self.exclude.iter().any(is_left_out)
+    }
+
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
     pub fn unmatched(&self, entries: &[Arc<Entry>]) -> Vec<String> {
         let matches_nothing = |pattern: &&Pattern| !entries.iter().any(|entry| pattern.matches(entry.tool()));
@@ -146,6 +155,11 @@ impl Pattern {
         let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
         let glob = glob.map_err(|error| invalid(error.kind().to_string()))?.compile_matcher();
         Ok(Self { text: text.to_owned(), glob })
+    }
+
+    /// Returns the text before the first special character.
+    fn head(&self) -> &str {
+        self.text.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default()
     }
 
     /// Returns true if the glob matches the name or a former name of the tool.

@@ -25,6 +25,11 @@ pub(crate) struct CallArguments {
 }
 
 impl CallArguments {
+    /// Returns the name of the tool.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the called tool and its arguments: JSON text if given, otherwise the pairs, typed by the tool's schema. JSON text is
     /// passed on unparsed, because the pipeline parses it strictly.
     pub(crate) fn read(&self) -> Result<(Arc<Entry>, Arguments), Error> {

@@ -9,6 +9,8 @@ mod export;
 mod lint;
 mod list;
 mod lock;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod new;
 mod providers;
 mod run;
@@ -46,6 +48,8 @@ enum Command {
     System(system::SystemArgs),
     #[cfg(feature = "mcp")]
     Serve(serve::ServeArgs),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -64,15 +68,17 @@ impl Cli {
             linked::check()?;
         }
         match self.command {
-            Command::List(list) => list.run(),
-            Command::Show(show) => show.run(),
+            Command::List(list) => on_runtime(list.run()),
+            Command::Show(show) => on_runtime(show.run()),
             Command::Call(call) => on_runtime(call.run()),
-            Command::Why(why) => why.run(),
+            Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
-            Command::System(system) => system.run(),
+            Command::System(system) => on_runtime(system.run()),
             #[cfg(feature = "mcp")]
             Command::Serve(serve) => on_runtime(serve.run()),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

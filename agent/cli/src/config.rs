@@ -53,6 +53,11 @@ pub(crate) struct ConfigOptions {
 }
 
 impl ConfigOptions {
+    /// Returns false with --no-config.
+    pub(crate) fn reads_files(&self) -> bool {
+        !self.no_config
+    }
+
     /// Returns options that read no file.
     #[cfg(test)]
     pub(crate) fn none() -> Self {

@@ -133,6 +133,30 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error("cannot read the bearer token from {}: {source}; pass a readable file", path.display())]
     Token { path: PathBuf, source: io::Error },
+    #[cfg(feature = "mcp")]
+    #[error("there is no folder for the settings of this user, so there are no MCP servers; set HOME")]
+    NoHome,
+    #[cfg(feature = "mcp")]
+    #[error("there is no MCP server {server:?}; run {} mcp list to see all", program::name())]
+    NoServer { server: String },
+    #[cfg(feature = "mcp")]
+    #[error("the MCP server {server} cannot be used: {reason}")]
+    Server { server: String, reason: String },
+    #[cfg(feature = "mcp")]
+    #[error("there is no program {command:?} for the MCP server {server}; install it, or change the command")]
+    NoProgram { server: String, command: String },
+    #[cfg(feature = "mcp")]
+    #[error("the MCP server {server} of the project waits for approval; run {} mcp approve {server}", program::name())]
+    Unapproved { server: String },
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    McpFile(#[from] tools_mcp::config::ConfigError),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Trust(#[from] tools_mcp::trust::TrustError),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Import(#[from] tools_mcp::client::ImportError),
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -164,6 +188,14 @@ impl Error {
             | Self::ServeHttp(HttpError::TokenRequired { .. } | HttpError::ShortToken { .. }) => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
+            #[cfg(feature = "mcp")]
+            Self::NoHome | Self::Server { .. } | Self::McpFile(_) | Self::Trust(_) => Exit::Usage,
+            #[cfg(feature = "mcp")]
+            Self::NoServer { .. } => Exit::NotFound,
+            #[cfg(feature = "mcp")]
+            Self::Unapproved { .. } => Exit::Refused,
+            #[cfg(feature = "mcp")]
+            Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,

@@ -30,9 +30,9 @@ impl Exit {
         (Self::Success, "success"),
         (Self::Failed, "the tool or the run failed, or lint or lock --check has findings"),
         (Self::Usage, "the command line, the settings file, or a file or directory named there is not usable"),
-        (Self::NotFound, "no tool or provider has this name"),
+        (Self::NotFound, "no tool, provider or MCP server has this name"),
         (Self::InvalidArguments, "the arguments do not match the tool's schema"),
-        (Self::Refused, "the call was not granted or not approved"),
+        (Self::Refused, "the call was not granted, or it or an MCP server not approved"),
         (Self::Timeout, "a deadline passed"),
         (Self::Budget, "a budget ran out before an answer"),
         (
@@ -40,7 +40,10 @@ impl Exit {
             "doctor or audit found problems, providers --check an unusable service, or lock unusable tools",
         ),
         (Self::Internal, "an internal error, or a failure of the output or the system"),
-        (Self::Unavailable, "the tool is unavailable: a missing service, a name conflict, or too many calls"),
+        (
+            Self::Unavailable,
+            "the tool or MCP server is unavailable: a missing service, a name conflict, or too many calls",
+        ),
         (Self::Waiting, "calls wait for an approval; run --resume continues with --approve or --deny"),
         (Self::Cancelled, "cancelled (Ctrl-C)"),
     ];

@@ -16,6 +16,12 @@ pub(crate) fn settings() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join(settings_name()))
 }
 
+/// Returns the user's file of MCP servers, `mcp.json` beside the settings file.
+#[cfg(feature = "mcp")]
+pub(crate) fn servers() -> Option<PathBuf> {
+    Some(base()?.config_dir().join(program::name()).join("mcp.json"))
+}
+
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub(crate) fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))

@@ -57,6 +57,11 @@ pub(crate) struct RootOption {
 }
 
 impl HostOptions {
+    /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
+    pub(crate) fn servers_root(&self) -> Option<&RootOption> {
+        self.config.reads_files().then_some(&self.root)
+    }
+
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         flags.merge(self.keys.values()?);

@@ -37,6 +37,7 @@ mod journal;
 mod key_source;
 mod linked;
 mod lock_file;
+mod mcp;
 mod notice;
 mod observer;
 mod output;

@@ -16,6 +16,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles, unused_models};
 use crate::journal::{self, JournalOptions, Recording};
+use crate::mcp::{self, Attached};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -56,6 +57,8 @@ pub(crate) struct OpenSession {
     pub(crate) runner: PromptRunner,
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
+    /// The MCP servers of the session. Drop them after the session.
+    pub(crate) servers: Attached,
     /// The journal of the session. Drop it after the session.
     pub(crate) recording: Option<Recording>,
     /// The export of the session's spans. Drop it last.
@@ -108,6 +111,7 @@ impl SessionOptions {
         options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
+        let servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -143,13 +147,14 @@ impl SessionOptions {
             first_grant: recording.as_ref().and_then(Recording::first_grant).cloned(),
             rules: settings.rules().collect(),
         };
-        Ok(OpenSession { session, runner, resumed, recording, telemetry })
+        Ok(OpenSession { session, runner, resumed, servers, recording, telemetry })
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
-    pub(crate) fn unrecorded(&self) -> Result<Session, Error> {
+    pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
         let settings = self.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 

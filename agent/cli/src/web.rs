@@ -13,6 +13,8 @@ mod services;
 
 #[cfg(not(feature = "web"))]
 pub(crate) use absent::{access, faults, insert, report, warn_missing};
+#[cfg(all(feature = "mcp", feature = "web"))]
+pub(crate) use client::server_options;
 #[cfg(feature = "web")]
 pub(crate) use report::{faults, report, warn_missing};
 #[cfg(feature = "web")]

@@ -113,3 +113,35 @@ fn a_glob_matches_a_former_name() {
     assert_eq!(picked(&Selection::parse(["!fs.cat"]).unwrap(), &catalog), ["fs.write"]);
     assert_eq!(Selection::parse(["fs.cat"]).unwrap().unmatched(&catalog.list()), [""; 0]);
 }
+
+#[test]
+fn a_selection_may_match_a_prefix_unless_its_globs_exclude_it() {
+    let may_match = |texts: &[&str]| Selection::parse(texts).unwrap().may_match("mcp:git/");
+    for texts in [
+        &[][..],
+        &["*"],
+        &["mcp:*"],
+        &["mcp:git/*"],
+        &["mcp:git/log"],
+        &["fs.*", "mcp:g?t/*"],
+        &["*log", "!mcp:git/log"],
+    ] {
+        assert!(may_match(texts), "{texts:?}");
+    }
+    for texts in [&["fs.*"][..], &["mcp:files/*"], &["*", "!mcp:*"], &["!mcp:git/*"]] {
+        assert!(!may_match(texts), "{texts:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_selected_tool_has_no_prefix_that_cannot_match(
+        globs in prop::collection::vec("!?(a|b|[ab*?]|\\{a,b\\}|\\[ab\\]){1,4}", 0..4), name in "[ab]{1,5}", at in 0..5_usize,
+    ) {
+        let selection = Selection::parse(&globs).unwrap();
+        let catalog = catalog([&*name]);
+        if !picked(&selection, &catalog).is_empty() {
+            prop_assert!(selection.may_match(&name[..at.min(name.len())]), "{}", name);
+        }
+    }
+}

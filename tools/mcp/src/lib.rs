@@ -1,4 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod client;
+pub mod config;
+mod private_file;
 pub mod server;
+pub mod trust;

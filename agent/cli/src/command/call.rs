@@ -13,6 +13,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, how_to_grant};
+use crate::mcp;
 use crate::notice;
 use crate::output;
 use crate::refusal;
@@ -57,6 +58,8 @@ impl CallArgs {
     }
 
     async fn call(&self) -> Result<ToolResult, Error> {
+        let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
+        let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::fit;
 use crate::host::RootOption;
 use crate::linked;
+use crate::mcp;
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -61,7 +62,8 @@ impl DoctorArgs {
         if self.json {
             findings.iter().try_for_each(output::json)?;
         } else {
-            let lines = report(&findings).into_iter().chain(facts);
+            let servers = mcp::report(&self.root).into_iter().map(|line| visible(&line).into_owned());
+            let lines = report(&findings).into_iter().chain(facts).chain(servers);
             let width = output::width();
             output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }

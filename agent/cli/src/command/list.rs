@@ -7,8 +7,11 @@ use clap::Args;
 use serde_json::json;
 use tools::Entry;
 
+use crate::config::Settings;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::host::RootOption;
+use crate::mcp;
 use crate::notice;
 use crate::output;
 use crate::program;
@@ -21,6 +24,9 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "GLOB")]
     select: Vec<String>,
 
+    #[command(flatten)]
+    root: RootOption,
+
     /// Add the effects and the source of each tool
     #[arg(short, long, conflicts_with = "json")]
     long: bool,
@@ -31,8 +37,9 @@ pub(super) struct ListArgs {
 }
 
 impl ListArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
         let selection = Selection::parse(&self.select)?;
+        let _servers = mcp::attach(Some(&self.root), &Settings::default(), &selection).await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));

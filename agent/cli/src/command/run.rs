@@ -41,7 +41,14 @@ impl RunArgs {
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
         let opened = self.options.open(self.output.format, console, how_to_grant, token.clone(), consent).await?;
-        let OpenSession { telemetry: _telemetry, recording: _recording, runner, mut session, resumed } = opened;
+        let OpenSession {
+            telemetry: _telemetry,
+            recording: _recording,
+            servers: _servers,
+            runner,
+            mut session,
+            resumed,
+        } = opened;
         self.approvals.answer(&session, resumed.as_ref())?;
         let input = match resumed {
             Some(run) => RunInput::Resume(Box::new(run)),

@@ -21,6 +21,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::{JournalOptions, Recording};
+use crate::mcp;
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
@@ -68,6 +69,7 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection).await;
         notice::warn_unmatched(&selection, &tools::list());
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);

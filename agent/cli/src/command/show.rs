@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::host::RootOption;
+use crate::mcp;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
@@ -39,7 +40,8 @@ pub(super) struct ShowArgs {
 }
 
 impl ShowArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let _servers = mcp::attach_for(&self.name, Some(&self.root), || Ok(Settings::default())).await?;
         let entry = tools::get(&self.name)?;
         if self.json {
             output::json(entry.tool())?;

@@ -20,8 +20,8 @@ pub(super) struct SystemArgs {
 }
 
 impl SystemArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
-        let session = self.options.unrecorded()?;
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let session = self.options.unrecorded().await?;
         if self.json {
             let sections = session.system().sections(session.tools());
             sections.iter().try_for_each(|(name, text)| output::json(&json!({"name": name, "text": text})))?;

@@ -8,12 +8,13 @@ use tools::policy::{Reason, Ruling, Verdict};
 use tools::{CancellationToken, Target};
 
 use crate::argument::CallArguments;
-use crate::config::{KeyFlags, SelectFlag, Setting};
+use crate::config::{KeyFlags, SelectFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::host::{HostOptions, ProtectedFiles};
+use crate::mcp;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::shell;
@@ -39,7 +40,9 @@ pub(super) struct WhyArgs {
 }
 
 impl WhyArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
+        let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
         let targets = tools::call::validate(&entry, arguments)?;
         let settings = self.host.settings(self.select.values()?)?;

@@ -35,6 +35,14 @@ pub(super) fn of_search(
     tools.new_sibling(options).map_err(|error| refused(settings, &error))
 }
 
+/// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
+#[cfg(feature = "mcp")]
+pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
+    let mut options = options(settings)?;
+    options.secrets.clear();
+    Ok(options)
+}
+
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));

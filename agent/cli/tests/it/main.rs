@@ -32,6 +32,10 @@ mod list;
 mod lock;
 #[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]
 mod loopback;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_trust;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]

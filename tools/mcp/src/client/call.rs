@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult};
 use rmcp::service::ServiceError;
-use tools::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult, Violation};
+use tools::{Digest, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolName, ToolResult, Violation};
 
 use super::failure::failure;
 use super::link::Link;
@@ -16,18 +16,22 @@ pub(super) struct RemoteTool {
     link: Arc<Link>,
     /// The name that the server knows.
     name: Arc<str>,
+    tool: ToolName,
+    /// The digest of the definition that the tool was registered with.
+    digest: Digest,
 }
 
 impl RemoteTool {
-    pub(super) fn new(link: Arc<Link>, name: Arc<str>) -> Self {
-        Self { link, name }
+    pub(super) fn new(link: Arc<Link>, name: Arc<str>, tool: ToolName, digest: Digest) -> Self {
+        Self { link, name, tool, digest }
     }
 
     async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
         if arguments.json().extent().has_big_integer {
             return Err(big_integer());
         }
-        let peer = self.link.peer()?;
+        let peer = self.link.ready().await?;
+        self.link.check(&self.tool, &self.digest)?;
         let make = |answers: Answers| {
             let mut params = CallToolRequestParams::new(self.name.to_string());
             // The pipeline shares the arguments, so this is their one copy.

@@ -17,7 +17,7 @@ use super::link::{Link, State, shown};
 use super::listing::{Listed, Listing, list};
 use super::registration::Registration;
 use super::service::Client;
-use super::{ImportError, Report, Server};
+use super::{ImportError, Report, Server, Status};
 
 /// The first delay before a new connection, without jitter.
 const SHORTEST: Duration = Duration::from_millis(500);
@@ -67,6 +67,10 @@ impl Connection {
     pub(super) async fn run(mut self) {
         let client = Client::new(self.link.clone(), self.has_sampling);
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
+        if self.link.status() == Status::Idle {
+            self.stop.run_until_cancelled(self.link.wanted.notified()).await;
+            self.link.set(State::Connecting);
+        }
         while !self.stop.is_cancelled() {
             let connecting = connect(self.link.name(), &self.server, &client, self.limit, &mut is_legacy);
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
@@ -108,7 +112,7 @@ impl Connection {
         let peer = running.peer().clone();
         let end = running.cancellation_token();
         let mut ended = std::pin::pin!(running.waiting());
-        self.link.set(State::Up(peer.clone()));
+        self.link.set_up(peer.clone());
         if model::Resource::is_offered(&peer) {
             (self.read_resources)();
         }
@@ -164,6 +168,7 @@ impl Connection {
             Err(error) => {
                 let (name, reason) = (self.link.name().clone(), shown(&error.to_string()));
                 tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
+                self.link.set_unlisted(&reason);
                 self.fail(ImportError::List { name, what: "tools", reason });
                 Some(Instant::now() + LIST_AGAIN)
             }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line, visible_text};
 
-use super::ServerName;
+use super::{ServerName, ServerTool};
 
 /// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
 pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
@@ -18,7 +18,8 @@ const MAX_TITLE: usize = 200;
 /// Returns the definition of a server's tool: undeclared effects, so an open-world write, and an entry in every audit log.
 ///
 /// Schemas, annotations and icons stay as they are. Invisible characters of the texts are made visible.
-pub(super) fn imported(server: &ServerName, name: &ToolName, tool: model::Tool) -> Result<Tool, InvalidName> {
+pub(super) fn imported(server: &ServerName, name: &ToolName, tool: &ServerTool) -> Result<Tool, InvalidName> {
+    let tool = tool.0.clone();
     let description = description(server, &tool);
     let parameters = object(tool.input_schema);
     let mut imported = Tool::new(name, description, parameters)?.with_audit(true);
@@ -76,7 +77,7 @@ mod tests {
     fn imported_from(definition: Value) -> Tool {
         let server = ServerName::new("s").unwrap();
         let name = server.tool_name("t", 1).unwrap();
-        imported(&server, &name, serde_json::from_value(definition).unwrap()).unwrap()
+        imported(&server, &name, &ServerTool::from_json(definition).unwrap()).unwrap()
     }
 
     #[test]

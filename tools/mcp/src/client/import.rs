@@ -4,13 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::Tool;
+use tools::{Tool, ToolName};
 
-use super::{Server, ServerName};
-
-/// A host's decision about a definition before it is registered: the definition, perhaps with other effects, limits or tags, or the
-/// reason why it must not be registered. Changes of the name and of former names have no effect.
-pub type Review = dyn Fn(Tool) -> Result<Tool, String> + Send + Sync;
+use super::{Review, Server, ServerName, ServerTool};
 
 /// The settings of an import: a server, its name and the host's decisions about its tools.
 #[derive(Clone)]
@@ -18,8 +14,9 @@ pub struct Import {
     pub(super) name: ServerName,
     pub(super) server: Server,
     pub(super) timeout: Duration,
-    pub(super) review: Option<Arc<Review>>,
+    pub(super) review: Option<Arc<dyn Review>>,
     pub(super) has_sampling: bool,
+    pub(super) known: Vec<(ToolName, ServerTool)>,
 }
 
 impl Import {
@@ -28,7 +25,8 @@ impl Import {
 
     /// Creates the import of a server under a name.
     pub fn new(name: ServerName, server: impl Into<Server>) -> Self {
-        Self { name, server: server.into(), timeout: Self::DEFAULT_CONNECT_TIMEOUT, review: None, has_sampling: false }
+        let (server, timeout) = (server.into(), Self::DEFAULT_CONNECT_TIMEOUT);
+        Self { name, server, timeout, review: None, has_sampling: false, known: Vec::new() }
     }
 
     /// Sets the time limit of each attempt to connect.
@@ -44,11 +42,24 @@ impl Import {
         Self { has_sampling, ..self }
     }
 
-    /// Sets a function that sees each definition before it is registered. Without one, each call of an imported tool counts as an
+    /// Sets a function that reviews each definition before it is registered. Without one, each call of an imported tool counts as an
     /// open-world write.
     #[must_use]
     pub fn with_review(self, review: impl Fn(Tool) -> Result<Tool, String> + Send + Sync + 'static) -> Self {
-        Self { review: Some(Arc::new(review)), ..self }
+        self.with_shared_review(Arc::new(review))
+    }
+
+    /// Sets the review of each definition, such as the [pins](crate::trust::Pins) of the server.
+    #[must_use]
+    pub fn with_shared_review(self, review: Arc<dyn Review>) -> Self {
+        Self { review: Some(review), ..self }
+    }
+
+    /// Sets definitions of an earlier connection, with the names of their tools. They are registered at once, after the review, and the
+    /// server is connected by the first call. If it then has another definition of a tool, the call does not run.
+    #[must_use]
+    pub fn with_known(self, known: impl IntoIterator<Item = (ToolName, ServerTool)>) -> Self {
+        Self { known: known.into_iter().collect(), ..self }
     }
 }
 

@@ -33,6 +33,7 @@ impl Imported {
     /// # Errors
     /// Returns an error if the first attempt failed. More attempts follow, so a later call can succeed.
     pub async fn ready(&self) -> Result<Arc<Report>, ImportError> {
+        self.link.want();
         let mut outcome = self.outcome.clone();
         match outcome.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(outcome)) => outcome.clone(),
@@ -43,7 +44,7 @@ impl Imported {
     /// Reads a list of the server, page by page and within limits.
     pub(super) async fn items<T: Listed, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
         let failed = |reason| ImportError::List { name: self.name().clone(), what: T::KEY, reason };
-        let peer = self.link.peer().map_err(|error| failed(error.to_string()))?;
+        let peer = self.link.ready().await.map_err(|error| failed(error.to_string()))?;
         if !T::is_offered(&peer) {
             return Ok(Items { items: Vec::new(), cut: None });
         }

@@ -1,14 +1,15 @@
 //! [`Link`]: the connection to a server as its tools see it.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::service::Peer;
 use tokio::sync::{Notify, watch};
-use tools::{ToolErrorKind, visible_line};
+use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
-use super::{ServerName, Status};
+use super::{Review, ServerName, Status};
 
 /// The maximum length of a text of a server in an error message, in characters.
 pub(super) const MAX_MESSAGE: usize = 500;
@@ -17,6 +18,10 @@ pub(super) const MAX_MESSAGE: usize = 500;
 pub(super) struct Link {
     name: ServerName,
     state: watch::Sender<State>,
+    listed: watch::Sender<Listed>,
+    /// The digests of the definitions in the latest list.
+    present: Mutex<HashMap<ToolName, Digest>>,
+    pub(super) review: Option<Arc<dyn Review>>,
     pub(super) calls: Calls,
     /// Notified when a call finds the server disconnected.
     pub(super) wanted: Notify,
@@ -27,16 +32,31 @@ pub(super) struct Link {
 /// The state of a connection.
 #[derive(Clone)]
 pub(super) enum State {
+    /// Waits for the first call.
+    Idle,
     Connecting,
     Up(Peer<RoleClient>),
-    Down { reason: Arc<str> },
+    Down {
+        reason: Arc<str>,
+    },
     Closed,
 }
 
+/// The list of tools of the present connection.
+#[derive(Clone, Default)]
+pub(super) enum Listed {
+    #[default]
+    Pending,
+    Done,
+    Failed {
+        reason: Arc<str>,
+    },
+}
+
 impl Link {
-    pub(super) fn new(name: ServerName) -> Self {
-        let (calls, wanted, changed) = Default::default();
-        Self { name, state: watch::Sender::new(State::Connecting), calls, wanted, changed }
+    pub(super) fn new(name: ServerName, review: Option<Arc<dyn Review>>, state: State) -> Self {
+        let (listed, present, calls, wanted, changed) = Default::default();
+        Self { name, state: watch::Sender::new(state), listed, present, review, calls, wanted, changed }
     }
 
     pub(super) fn name(&self) -> &ServerName {
@@ -45,6 +65,79 @@ impl Link {
 
     pub(super) fn set(&self, state: State) {
         self.state.send_replace(state);
+    }
+
+    /// Sets a new connection. Calls wait until its list is known, because its definitions may differ from those of the earlier one.
+    pub(super) fn set_up(&self, peer: Peer<RoleClient>) {
+        self.listed.send_replace(Listed::Pending);
+        self.set(State::Up(peer));
+    }
+
+    /// Sets the definitions of a list.
+    pub(super) fn set_present(&self, present: HashMap<ToolName, Digest>) {
+        *self.present.lock().unwrap_or_else(PoisonError::into_inner) = present;
+        self.listed.send_replace(Listed::Done);
+    }
+
+    /// Sets the reason why the tools cannot be listed, unless an earlier list of the connection is known.
+    pub(super) fn set_unlisted(&self, reason: &str) {
+        self.listed.send_if_modified(|listed| {
+            let is_pending = !matches!(listed, Listed::Done);
+            if is_pending {
+                *listed = Listed::Failed { reason: reason.into() };
+            }
+            is_pending
+        });
+    }
+
+    /// Connects the server if no call has done so yet, waits until its tools are listed, and returns the peer.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] if the server cannot be connected or listed.
+    pub(super) async fn ready(&self) -> Result<Peer<RoleClient>, ToolErrorKind> {
+        self.want();
+        let mut state = self.state.subscribe();
+        // The sender is in `self`, so both channels are open.
+        let _ = state.wait_for(|state| !matches!(state, State::Idle | State::Connecting)).await;
+        let peer = self.peer()?;
+        let mut listed = self.listed.subscribe();
+        tokio::select! {
+            _ = listed.wait_for(|listed| !matches!(listed, Listed::Pending)) => {}
+            _ = state.wait_for(|state| !matches!(state, State::Up(_))) => return self.peer(),
+        }
+        match &*listed.borrow() {
+            Listed::Failed { reason } => {
+                let reason = format!("the MCP server {} does not list its tools: {reason}", self.name);
+                Err(ToolErrorKind::Unavailable { reason })
+            }
+            Listed::Pending | Listed::Done => Ok(peer),
+        }
+    }
+
+    /// Lets the first connection begin.
+    pub(super) fn want(&self) {
+        if matches!(*self.state.borrow(), State::Idle) {
+            self.wanted.notify_one();
+        }
+    }
+
+    /// Checks that a call may run that was made for a definition with this digest.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
+    pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
+        let permitted = self.review.as_ref().map_or(Ok(()), |review| review.check(tool, digest));
+        permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })?;
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner).get(tool).copied();
+        // A server that lists a tool no more answers for itself.
+        if present.is_some_and(|present| present != *digest) {
+            let reason = format!(
+                "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
+                self.name
+            );
+            return Err(ToolErrorKind::Unavailable { reason });
+        }
+        Ok(())
     }
 
     /// Returns the peer of the present connection.
@@ -56,7 +149,9 @@ impl Link {
         let reason = match &*self.state.borrow() {
             State::Up(peer) if !peer.is_transport_closed() => return Ok(peer.clone()),
             State::Up(_) => format!("the connection to the MCP server {name} has ended; try again in a moment"),
-            State::Connecting => format!("the MCP server {name} is being connected; try again in a moment"),
+            State::Idle | State::Connecting => {
+                format!("the MCP server {name} is being connected; try again in a moment")
+            }
             State::Down { reason } => {
                 format!("the MCP server {name} is not connected ({reason}); try again later, or use another tool")
             }
@@ -68,6 +163,7 @@ impl Link {
 
     pub(super) fn status(&self) -> Status {
         match &*self.state.borrow() {
+            State::Idle => Status::Idle,
             State::Connecting => Status::Connecting,
             State::Up(peer) => Status::Connected {
                 protocol: peer.peer_info().map(|info| info.protocol_version.to_string()).unwrap_or_default(),

@@ -100,7 +100,7 @@ impl Imported {
     /// # Errors
     /// Returns an error if the server is not connected or cannot read the resource.
     pub async fn read_resource(&self, cx: &ToolContext, uri: &str) -> Result<Vec<Content>, ToolErrorKind> {
-        let peer = self.link.peer()?;
+        let peer = self.link.ready().await?;
         let make = |answers: Answers| {
             let mut params = ReadResourceRequestParams::new(uri);
             (params.input_responses, params.request_state) = (answers.responses, answers.state);

@@ -10,7 +10,7 @@ use tools::{CancellationToken, Entry, SharedCatalog};
 
 use super::connection::Connection;
 use super::destination::Destination;
-use super::link::Link;
+use super::link::{Link, State};
 use super::registration::Registration;
 use super::resource::{self, ReadResource};
 use super::{Import, ImportError, Imported};
@@ -126,7 +126,8 @@ impl Servers {
         Self(Arc::new(Inner { destination, servers: Mutex::default(), read_resource: Mutex::default() }))
     }
 
-    /// Imports a server. Returns at once; the connection is made in the background, and made again when it ends.
+    /// Imports a server. Returns at once; the connection is made in the background, or by the first call if the server's tools are
+    /// [known](Import::with_known), and made again when it ends.
     ///
     /// # Errors
     /// Returns [`ImportError::NameTaken`] if another server has the name.
@@ -134,15 +135,17 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let Import { name, server, timeout: limit, review, has_sampling } = import;
+        let Import { name, server, timeout: limit, review, has_sampling, known } = import;
         let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
         }
-        let link = Arc::new(Link::new(name.clone()));
+        let state = if known.is_empty() { State::Connecting } else { State::Idle };
+        let link = Arc::new(Link::new(name.clone(), review, state));
         let (outcome, latest) = watch::channel(None);
         let stop = CancellationToken::new();
-        let registration = Registration::new(self.0.destination.clone(), review);
+        let mut registration = Registration::new(self.0.destination.clone());
+        registration.add_known(&link, known);
         let read_resources = {
             let servers = Arc::downgrade(&self.0);
             Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
+    /// The server is connected by the first call, because its tools are [known](super::Import::with_known).
+    Idle,
     /// The first connection is being made.
     Connecting,
     /// The server is connected.

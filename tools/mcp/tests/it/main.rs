@@ -10,6 +10,7 @@ mod client_hostile;
 mod client_http;
 mod client_import;
 mod client_resource;
+mod config_file;
 mod corpus;
 mod scripted;
 mod server_approval;
@@ -18,3 +19,6 @@ mod server_client;
 #[cfg(feature = "http")]
 mod server_http;
 mod server_list;
+mod trust_approvals;
+mod trust_mutations;
+mod trust_pins;

@@ -32,6 +32,8 @@ pub(crate) struct Scripted {
     pub(crate) page: usize,
     pub(crate) ttl_ms: Option<u64>,
     pub(crate) lists: Arc<AtomicUsize>,
+    /// Lists wait while a test holds this.
+    pub(crate) hold: Arc<tokio::sync::Mutex<()>>,
     /// Cuts the present connection.
     pub(crate) kill: Arc<Mutex<Option<tokio::task::AbortHandle>>>,
     pub(crate) call: Arc<Call>,
@@ -45,6 +47,7 @@ impl Scripted {
             page: usize::MAX,
             ttl_ms: None,
             lists: Arc::default(),
+            hold: Arc::default(),
             kill: Arc::default(),
             call: Arc::new(|params, _| {
                 let text = json!({"arguments": params.arguments, "tool": params.name}).to_string();
@@ -137,6 +140,7 @@ impl ServerHandler for Scripted {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.lists.fetch_add(1, Ordering::SeqCst);
+        drop(self.hold.lock().await);
         let start: usize = request.and_then(|request| request.cursor).map_or(0, |cursor| cursor.parse().unwrap());
         let tools = self.tools.borrow();
         let end = start.saturating_add(self.page).min(tools.len());

@@ -1,0 +1,156 @@
+//! `toolcrib mcp`
+
+mod approve;
+mod change;
+mod connect;
+mod list;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use tools::Digest;
+
+use crate::config::{ConfigOptions, Values};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::host::RootOption;
+use crate::mcp::Inventory;
+
+/// List the MCP servers of your file and of the project, and add, approve, test or remove one
+///
+/// Your servers are in mcp.json beside the settings file, those of a project in .mcp.json in the root. Both have the format
+/// `mcpServers` of other programs. A project's server neither starts nor connects before you approve it.
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct McpArgs {
+    #[command(subcommand)]
+    command: Option<McpCommand>,
+
+    #[command(flatten)]
+    list: ListOptions,
+}
+
+#[derive(Args, Debug)]
+struct ListOptions {
+    #[command(flatten)]
+    root: RootOption,
+
+    /// Print the servers as JSON, one document per line
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum McpCommand {
+    /// List the servers and whether sessions may use them
+    List(ListOptions),
+    /// Add a server, or change the one of this name: a command, or a URL with --url
+    Add(AddOptions),
+    /// Remove a server with its approval and the definitions of its tools
+    Remove {
+        /// The name
+        name: String,
+
+        /// Remove it from the project's file
+        #[arg(long)]
+        project: bool,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
+    /// Connect a server and list its tools, and whether each is approved
+    Tools(ServerOptions),
+    /// Connect a server, and show the revision of the protocol, the time and the number of tools
+    Test(ServerOptions),
+    /// Approve a project's server, or new and changed tools of any server
+    ///
+    /// Asks on a terminal. Without one, --digest names what to approve, as an earlier `approve` has shown it.
+    Approve {
+        #[command(flatten)]
+        server: ServerOptions,
+
+        /// Approve the facts or the tools of this digest without a question; repeatable
+        #[arg(long, value_name = "DIGEST")]
+        digest: Vec<Digest>,
+
+        /// Let the project's server refer to this variable of the environment; repeatable
+        #[arg(long, value_name = "NAME")]
+        variable: Vec<String>,
+    },
+}
+
+#[derive(Args, Debug)]
+struct AddOptions {
+    /// The name: letters, digits, `_`, `.` and `-`
+    name: String,
+
+    /// The program and its arguments
+    #[arg(
+        value_name = "COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        conflicts_with = "url",
+        required_unless_present = "url"
+    )]
+    command: Vec<String>,
+
+    /// A variable of the server's environment; repeatable. ${VAR} in a value is read when the server starts
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url")]
+    env: Vec<String>,
+
+    /// The working directory of the server [default: the root]
+    #[arg(long, value_name = "DIR", conflicts_with = "url")]
+    cwd: Option<PathBuf>,
+
+    /// The URL of a server that is reached by streamable HTTP
+    #[arg(long)]
+    url: Option<String>,
+
+    /// A header of each request, such as 'Authorization: Bearer ${TOKEN}'; repeatable
+    #[arg(long, value_name = "NAME: VALUE", requires = "url")]
+    header: Vec<String>,
+
+    /// Add it to the project's file, which others may share
+    #[arg(long)]
+    project: bool,
+
+    #[command(flatten)]
+    root: RootOption,
+}
+
+#[derive(Args, Debug)]
+struct ServerOptions {
+    /// The name of the server
+    name: String,
+
+    #[command(flatten)]
+    root: RootOption,
+
+    #[command(flatten)]
+    config: ConfigOptions,
+}
+
+impl McpArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        match self.command {
+            None => list::list(&Inventory::load(&self.list.root)?, self.list.json)?,
+            Some(McpCommand::List(options)) => list::list(&Inventory::load(&options.root)?, options.json)?,
+            Some(McpCommand::Add(options)) => change::add(options)?,
+            Some(McpCommand::Remove { name, project, root }) => change::remove(&name, project, &root)?,
+            Some(McpCommand::Tools(server)) => list::tools(&server.connect().await?)?,
+            Some(McpCommand::Test(server)) => list::test(&server.connect().await?)?,
+            Some(McpCommand::Approve { server, digest, variable }) => {
+                return approve::approve(server, &digest, variable).await;
+            }
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl ServerOptions {
+    async fn connect(&self) -> Result<connect::Connected, Error> {
+        let inventory = Inventory::load(&self.root)?;
+        let server = inventory.find(&self.name)?;
+        connect::connect(&inventory, &server, &self.root, &self.config.settings(Values::default())?).await
+    }
+}

@@ -1,0 +1,124 @@
+//! `toolcrib mcp approve`
+
+use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+
+use serde_json::json;
+use tools::Digest;
+use tools_mcp::config::FileOwner;
+use tools_mcp::trust::{Change, Pending, Subject};
+
+use super::{ServerOptions, connect};
+use crate::config::Values;
+use crate::console::Console;
+use crate::dialogue::Dialogue;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::mcp::{Configured, Inventory, Standing};
+use crate::notice::{self, STRONG, styled};
+use crate::output;
+use crate::visible::visible;
+use crate::wording::counted;
+
+/// Shows what waits for approval, and approves it if the person or a digest says so.
+pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variables: Vec<String>) -> Result<Exit, Error> {
+    let settings = options.config.settings(Values::default())?;
+    let mut inventory = Inventory::load(&options.root)?;
+    let mut server = inventory.find(&options.name)?;
+    if server.owner == FileOwner::Project {
+        let has_more = variables.iter().any(|name| !server.settings.variables.contains(name));
+        server.settings = server.settings.with_variables(variables);
+        if !approve_server(&inventory, &server, digests).await? {
+            return Ok(Exit::Refused);
+        }
+        if has_more {
+            let workspace = inventory.workspace();
+            inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
+            inventory.user.write(FileOwner::User)?;
+        }
+    }
+    let connected = connect::connect(&inventory, &server, &options.root, &settings).await?;
+    let pending = connected.pins.pending();
+    if pending.is_empty() {
+        let count = counted(connected.report.tools.len() as u64, "tool");
+        output::page(&format!("{}: {count} approved\n", styled(STRONG, &server.name)))?;
+        return Ok(Exit::Success);
+    }
+    let digest = digest_of(&pending);
+    output::page(&shown_tools(&pending, &digest))?;
+    if !is_approved(digests, &digest, "these tools").await? {
+        return Ok(Exit::Refused);
+    }
+    connected.pins.approve(&pending)?;
+    Ok(Exit::Success)
+}
+
+/// Returns true if a project's server is approved, or is so now.
+async fn approve_server(inventory: &Inventory, server: &Configured, digests: &[Digest]) -> Result<bool, Error> {
+    let changes = match inventory.standing(server) {
+        Standing::Ready(_) | Standing::Disabled(_) => return Ok(true),
+        Standing::Unapproved => Vec::new(),
+        Standing::Changed(changes) => changes,
+        Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),
+    };
+    let subject = inventory.subject(server, &inventory.resolve(server)?);
+    output::page(&shown_server(&subject, &changes, server))?;
+    let is_approved = is_approved(digests, &subject.digest(), "this server").await?;
+    if is_approved {
+        inventory.approvals().approve(&subject, &subject.digest())?;
+    }
+    Ok(is_approved)
+}
+
+/// Returns true if a digest on the command line or the person at the terminal approves.
+async fn is_approved(digests: &[Digest], shown: &Digest, what: &str) -> Result<bool, Error> {
+    if digests.contains(shown) {
+        return Ok(true);
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        notice::hint(&format!("to approve {what} without a terminal, add --digest {shown}"));
+        return Ok(false);
+    }
+    let console: Arc<Console> = Arc::default();
+    let dialogue = Dialogue::new(console);
+    let question = format!("{} [y] yes, [n] no: ", styled(STRONG, format!("Approve {what}?")));
+    let answer = dialogue.open().await.ask(&question).await;
+    Ok(answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")))
+}
+
+/// Returns the facts about a server, unexpanded, with those that have changed.
+fn shown_server(subject: &Subject, changes: &[Change], server: &Configured) -> String {
+    let mut page = format!("{} of {}\n", styled(STRONG, &server.name), visible(subject.workspace()));
+    for (fact, value) in subject.facts() {
+        page += &format!("  {fact}: {}\n", visible(&value.to_string()));
+        if let Some(change) = changes.iter().find(|change| change.fact == fact) {
+            let before = change.before.as_ref().map_or_else(|| "absent".to_owned(), ToString::to_string);
+            page += &format!("    approved before: {}\n", visible(&before));
+        }
+    }
+    for change in changes.iter().filter(|change| change.after.is_none()) {
+        let before = change.before.as_ref().map(ToString::to_string).unwrap_or_default();
+        page += &format!("  {}: absent\n    approved before: {}\n", change.fact, visible(&before));
+    }
+    if !server.settings.variables.is_empty() {
+        page += &format!("  gets the variables: {}\n", visible(&server.settings.variables.join(", ")));
+    }
+    page + &format!("  digest: {}\n", subject.digest())
+}
+
+/// Returns the definitions of new tools, and the differences of changed ones.
+fn shown_tools(pending: &[Pending], digest: &Digest) -> String {
+    let mut page = String::new();
+    for pending in pending {
+        let state = if pending.pinned.is_some() { "has changed" } else { "is new" };
+        page += &format!("{} {state}:\n", styled(STRONG, &pending.tool));
+        page.extend(pending.diff().lines().map(|line| format!("  {}\n", visible(line))));
+    }
+    page + &format!("digest: {digest}\n")
+}
+
+/// Returns the digest of definitions that wait for approval.
+fn digest_of(pending: &[Pending]) -> Digest {
+    let facts: Vec<_> = pending.iter().map(|pending| json!([pending.tool, pending.present.digest()])).collect();
+    Digest::hash_json(&json!(facts))
+}

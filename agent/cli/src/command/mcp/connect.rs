@@ -1,0 +1,47 @@
+//! [`Connected`]: a server that a command looks at.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tools::SharedCatalog;
+use tools_mcp::client::{Imported, Report, Servers};
+use tools_mcp::trust::Pins;
+
+use crate::config::Settings;
+use crate::error::Error;
+use crate::host::RootOption;
+use crate::mcp::{Configured, Inventory, Standing, import};
+
+/// A server that a command looks at. It ends when this is dropped.
+pub(super) struct Connected {
+    pub(super) imported: Imported,
+    pub(super) pins: Arc<Pins>,
+    pub(super) report: Arc<Report>,
+    pub(super) catalog: SharedCatalog,
+    /// The time until its tools were listed.
+    pub(super) time: Duration,
+    _servers: Servers,
+}
+
+/// Connects a server that may start, and waits until its tools are listed. The first list is pinned.
+pub(super) async fn connect(
+    inventory: &Inventory,
+    server: &Configured,
+    root: &RootOption,
+    settings: &Settings,
+) -> Result<Connected, Error> {
+    let resolved = match inventory.standing(server) {
+        Standing::Ready(resolved) | Standing::Disabled(resolved) => resolved,
+        Standing::Unapproved | Standing::Changed(_) => {
+            return Err(Error::Unapproved { server: server.name.to_string() });
+        }
+        Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),
+    };
+    let pins = inventory.pins(server)?;
+    let catalog = SharedCatalog::new();
+    let servers = Servers::new(catalog.clone());
+    let start = Instant::now();
+    let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
+    let report = imported.ready().await?;
+    Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
+}

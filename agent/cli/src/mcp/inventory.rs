@@ -1,0 +1,184 @@
+//! [`Inventory`]: the servers of the user's file and of the project's.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tools::Digest;
+use tools_mcp::client::ServerName;
+use tools_mcp::config::{ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables};
+use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, TrustError};
+
+use crate::error::Error;
+use crate::folders;
+use crate::host::RootOption;
+
+/// The project's file, in the root of the workspace.
+const PROJECT_FILE: &str = ".mcp.json";
+
+/// The number of hexadecimal digits in the name of a workspace's folder.
+const DIGITS: usize = 32;
+
+/// The servers of the user's file and of the project's. The user's one hides a project's of the same name.
+pub(crate) struct Inventory {
+    pub(crate) user: McpFile,
+    pub(crate) project: McpFile,
+    /// The root of the workspace, with links resolved.
+    root: PathBuf,
+    /// The folder of approvals and pins.
+    state: PathBuf,
+}
+
+/// A server of a file.
+pub(crate) struct Configured {
+    pub(crate) name: ServerName,
+    pub(crate) owner: FileOwner,
+    pub(crate) entry: ServerEntry,
+    pub(crate) settings: ServerSettings,
+}
+
+/// Whether a session may use a server.
+pub(crate) enum Standing {
+    /// The server that was approved, so that no other one is started.
+    Ready(Resolved),
+    /// The file disables the server, which is ready otherwise.
+    Disabled(Resolved),
+    Unapproved,
+    /// Another server of this name was approved.
+    Changed(Vec<Change>),
+    Unusable(String),
+}
+
+/// A server that is ready to start.
+pub(crate) struct Resolved {
+    /// The transport without references to variables.
+    pub(crate) transport: Transport,
+    /// The program. `None` for a server that is no program.
+    pub(crate) executable: Option<Executable>,
+    pub(crate) cwd: PathBuf,
+}
+
+impl Inventory {
+    /// Reads the files. A missing one has no servers.
+    pub(crate) fn load(root: &RootOption) -> Result<Self, Error> {
+        let (Some(user), Some(state)) = (folders::servers(), folders::state()) else { return Err(Error::NoHome) };
+        let root = PathBuf::from(root.workspace());
+        let project = McpFile::read(root.join(PROJECT_FILE))?;
+        Ok(Self { user: McpFile::read(user)?, project, root, state: state.join("mcp") })
+    }
+
+    /// Returns all servers, sorted by name, the user's before the project's. A server that cannot be used is an error with its name.
+    pub(crate) fn servers(&self) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
+        let of = |owner| {
+            let file = self.file(owner);
+            let found = file.servers().filter(move |(name, _)| owner == FileOwner::User || !self.is_hidden(name));
+            found.map(move |(name, entry)| {
+                (name.to_owned(), owner, entry.and_then(|entry| self.configured(name, owner, entry)))
+            })
+        };
+        let mut servers: Vec<_> = of(FileOwner::User).chain(of(FileOwner::Project)).collect();
+        servers.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        servers
+    }
+
+    /// Returns a server by its name.
+    pub(crate) fn find(&self, name: &str) -> Result<Configured, Error> {
+        let found = self.servers().into_iter().find(|(found, ..)| found == name);
+        let (_, _, configured) = found.ok_or_else(|| Error::NoServer { server: name.to_owned() })?;
+        Ok(configured?)
+    }
+
+    /// Returns true if the user's file has a server of this name.
+    fn is_hidden(&self, name: &str) -> bool {
+        self.user.servers().any(|(found, _)| found == name)
+    }
+
+    fn configured(&self, name: &str, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
+        let settings = match owner {
+            FileOwner::User => self.user.settings(name)?,
+            FileOwner::Project => self.user.project_settings(&self.workspace(), name)?,
+        };
+        // The name was checked with the entry.
+        let name = name.parse().map_err(|error| ConfigError::Value {
+            path: self.file(owner).path().to_owned(),
+            place: "mcpServers".to_owned(),
+            fault: tools_mcp::config::Fault::Name(error),
+        })?;
+        Ok(Configured { name, owner, entry, settings })
+    }
+
+    fn file(&self, owner: FileOwner) -> &McpFile {
+        match owner {
+            FileOwner::User => &self.user,
+            FileOwner::Project => &self.project,
+        }
+    }
+
+    /// Returns the workspace as approvals and settings name it.
+    pub(crate) fn workspace(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns whether a session may use a server.
+    pub(crate) fn standing(&self, server: &Configured) -> Standing {
+        let resolved = match self.resolve(server) {
+            Ok(resolved) => resolved,
+            Err(error) => return Standing::Unusable(error.to_string()),
+        };
+        let approval = match server.owner {
+            FileOwner::User => Ok(Approval::Given),
+            FileOwner::Project => self.approvals().find(&self.subject(server, &resolved)),
+        };
+        match approval {
+            Ok(Approval::Given) if server.entry.is_disabled => Standing::Disabled(resolved),
+            Ok(Approval::Given) => Standing::Ready(resolved),
+            Ok(Approval::Missing) => Standing::Unapproved,
+            Ok(Approval::Outdated(changes)) => Standing::Changed(changes),
+            Err(error) => Standing::Unusable(error.to_string()),
+        }
+    }
+
+    /// Returns a server without references to variables, and its program.
+    pub(crate) fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
+        let environment =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let variables = match server.owner {
+            FileOwner::User => Variables::all(environment),
+            FileOwner::Project => Variables::listed(environment, server.settings.variables.iter().cloned()),
+        };
+        let transport = server.entry.expand(&variables)?;
+        let Transport::Stdio { command, cwd, .. } = &transport else {
+            return Ok(Resolved { transport, executable: None, cwd: self.root.clone() });
+        };
+        let cwd = self.root.join(cwd.as_deref().unwrap_or_default());
+        let search: OsString = std::env::var_os("PATH").unwrap_or_default();
+        match Executable::find(command, &cwd, &search) {
+            Some(executable) => Ok(Resolved { executable: Some(executable), cwd, transport }),
+            None => Err(Error::NoProgram { server: server.name.to_string(), command: command.clone() }),
+        }
+    }
+
+    /// Returns the facts about a project's server that the user approves.
+    pub(crate) fn subject(&self, server: &Configured, resolved: &Resolved) -> Subject {
+        Subject::new(&self.workspace(), &server.name, &server.entry, resolved.executable.as_ref())
+    }
+
+    pub(crate) fn approvals(&self) -> Approvals {
+        Approvals::new(self.state.join("approvals"))
+    }
+
+    /// Opens the pins of a server, in its `mcp.lock`.
+    pub(crate) fn pins(&self, server: &Configured) -> Result<Arc<Pins>, TrustError> {
+        let workspace = Digest::hash_bytes(self.workspace().as_bytes()).to_string();
+        let scope = match server.owner {
+            FileOwner::User => "user",
+            FileOwner::Project => &workspace[..DIGITS],
+        };
+        let path = self.state.join("pins").join(scope).join(server.name.as_str()).join("mcp.lock");
+        Pins::open(path, server.name.clone(), server.settings.clone()).map(Arc::new)
+    }
+}

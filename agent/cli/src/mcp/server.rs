@@ -1,0 +1,119 @@
+//! From a configured server to its import.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tools::{Grant, ToolContext};
+use tools_mcp::client::{HttpServer, Import, Server, StdioServer};
+use tools_mcp::config::Transport;
+use tools_mcp::trust::Pins;
+
+use super::inventory::Resolved;
+use super::{Configured, Inventory};
+use crate::config::Settings;
+use crate::error::Error;
+use crate::host::RootOption;
+use crate::program;
+
+/// Headers whose values are secrets even if the file has them as they are.
+const SECRET_HEADERS: [&str; 2] = ["authorization", "proxy-authorization"];
+
+/// The variable that tells a server that this program has started it. If it is this program too, it has no servers of its own, because
+/// it could start itself without end.
+pub(super) const NESTED: &str = "MCP_SERVER";
+
+/// Returns the import of a server that is ready. Its definitions are those that the pins approve.
+pub(crate) fn import(
+    inventory: &Inventory,
+    server: &Configured,
+    resolved: Resolved,
+    pins: Arc<Pins>,
+    root: &RootOption,
+    settings: &Settings,
+) -> Result<Import, Error> {
+    let Resolved { transport, executable, cwd } = resolved;
+    let reached = match (transport, executable) {
+        (Transport::Stdio { args, mut env, .. }, Some(executable)) => {
+            env.insert(program::variable(NESTED), "1".to_owned());
+            match &server.settings.grant {
+                None => Server::from(
+                    env.iter().fold(
+                        StdioServer::new(&executable.path.to_string_lossy())
+                            .with_name(server.name.as_str())
+                            .with_args(args)
+                            .with_cwd(cwd),
+                        |server, (name, value)| server.with_env(name, value),
+                    ),
+                ),
+                Some(clauses) => {
+                    let services = root.services(settings)?;
+                    let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
+                    let cx = ToolContext::new().with_services(services).with_grant(grant);
+                    let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+                    confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))
+                }
+            }
+        }
+        (Transport::Http { url, headers }, _) => {
+            let mut reached = HttpServer::new(&url).map_err(|error| unusable(server, error))?;
+            #[cfg(feature = "web")]
+            {
+                reached = reached.with_options(crate::web::server_options(settings)?);
+            }
+            for (name, value) in headers {
+                let is_secret =
+                    SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || is_expanded(server, &name);
+                let with =
+                    if is_secret { reached.with_secret(&name, &value) } else { reached.with_header(&name, &value) };
+                reached = with.map_err(|error| unusable(server, error))?;
+            }
+            Server::from(reached)
+        }
+        (Transport::Stdio { command, .. }, None) => {
+            return Err(Error::NoProgram { server: server.name.to_string(), command });
+        }
+    };
+    Ok(Import::new(server.name.clone(), reached).with_shared_review(pins))
+}
+
+/// Returns true if the file has a reference to a variable in the header.
+fn is_expanded(server: &Configured, name: &str) -> bool {
+    match &server.entry.transport {
+        Transport::Http { headers, .. } => headers.get(name).is_some_and(|value| value.contains("${")),
+        Transport::Stdio { .. } => false,
+    }
+}
+
+fn relative(root: &Path, cwd: &Path) -> String {
+    match cwd.strip_prefix(root) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.to_string_lossy().into_owned(),
+        // The sandbox refuses it.
+        Err(_) => cwd.to_string_lossy().into_owned(),
+    }
+}
+
+/// Returns a server whose process has walls of its own at each start.
+fn confined(
+    server: &Configured,
+    cx: ToolContext,
+    program: &Path,
+    args: Vec<String>,
+    env: Vec<String>,
+    cwd: String,
+) -> Server {
+    let (program, args, env) = (program.to_string_lossy().into_owned(), Arc::new(args), Arc::new(env));
+    let launcher = move || {
+        let (cx, program, args, env, cwd) = (cx.clone(), program.clone(), args.clone(), env.clone(), cwd.clone());
+        async move {
+            let prepared = tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?;
+            Ok((prepared.launch().clone(), Box::new(prepared) as _))
+        }
+    };
+    StdioServer::from_launcher(server.name.as_str(), launcher).into()
+}
+
+fn unusable(server: &Configured, error: impl std::fmt::Display) -> Error {
+    let program = program::name();
+    Error::Server { server: server.name.to_string(), reason: format!("{error}; see {program} mcp list") }
+}

@@ -1,0 +1,153 @@
+//! [`ServerEntry`]: a server as its file describes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::expansion::{self, Variables};
+use super::fields::{Fields, Misplaced};
+use super::{ConfigError, Fault};
+
+/// A server as its file describes it, with unexpanded references to variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerEntry {
+    /// The way to reach the server.
+    pub transport: Transport,
+    /// True if sessions do not use the server.
+    pub is_disabled: bool,
+    pub(super) path: PathBuf,
+    pub(super) place: String,
+}
+
+/// The way to reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A program that speaks over its standard streams.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// The variables that it gets besides those that all programs get.
+        env: BTreeMap<String, String>,
+        /// Its working directory. `None` is that of the host.
+        cwd: Option<String>,
+    },
+    /// A service that is reached by streamable HTTP.
+    Http {
+        /// The URL of its endpoint.
+        url: String,
+        /// The headers of each request.
+        headers: BTreeMap<String, String>,
+    },
+}
+
+impl ServerEntry {
+    /// Returns the transport with the values of variables in place of references such as `${NAME}` and `${NAME:-default}`.
+    ///
+    /// # Errors
+    /// Returns an error if a reference is malformed, or has no default and its variable is not set or not allowed.
+    pub fn expand(&self, variables: &Variables) -> Result<Transport, ConfigError> {
+        self.transport.map(|text| expansion::expand(text, variables)).map_err(|misplaced| self.error(misplaced))
+    }
+
+    /// Returns the names of the variables in references.
+    ///
+    /// # Errors
+    /// Returns an error if a reference is malformed.
+    pub fn variables(&self) -> Result<BTreeSet<String>, ConfigError> {
+        let mut names = BTreeSet::new();
+        let collected = self.transport.map(|text| {
+            names.extend(expansion::names(text)?);
+            Ok(String::new())
+        });
+        collected.map(drop).map_err(|misplaced| self.error(misplaced))?;
+        Ok(names)
+    }
+
+    fn error(&self, (field, fault): Misplaced) -> ConfigError {
+        ConfigError::Value { path: self.path.clone(), place: format!("{}.{field}", self.place), fault }
+    }
+}
+
+impl Transport {
+    pub(super) fn parse(entry: &Map<String, Value>) -> Result<Self, Misplaced> {
+        let fields = Fields(entry);
+        let (command, url, kind) = (fields.text("command")?, fields.text("url")?, fields.text("type")?);
+        match kind.as_deref() {
+            None | Some("stdio" | "http" | "streamable-http" | "streamableHttp") => {}
+            Some(found) => return Err(("type".to_owned(), Fault::Transport { found: found.to_owned() })),
+        }
+        let transport = match (command, url) {
+            (Some(command), None) => {
+                let (args, env, cwd) = (fields.texts("args")?, fields.text_map("env")?, fields.text("cwd")?);
+                Self::Stdio { command, args, env, cwd }
+            }
+            (None, Some(url)) => Self::Http { url, headers: fields.text_map("headers")? },
+            (Some(_), Some(_)) => return Err(("url".to_owned(), Fault::Ambiguous)),
+            (None, None) => return Err(("command".to_owned(), Fault::Unreachable)),
+        };
+        let is_stdio = matches!(transport, Self::Stdio { .. });
+        let (foreign, belongs) =
+            if is_stdio { (&["headers"][..], "url") } else { (&["args", "env", "cwd"][..], "command") };
+        if let Some(field) = foreign.iter().find(|field| fields.get(field).is_some()) {
+            return Err(((*field).to_owned(), Fault::Foreign { belongs }));
+        }
+        match kind {
+            Some(kind) if (kind == "stdio") != is_stdio => {
+                let belongs = if is_stdio { "url" } else { "command" };
+                Err(("type".to_owned(), Fault::Foreign { belongs }))
+            }
+            _ => Ok(transport),
+        }
+    }
+
+    /// Writes the fields of this transport into an entry, and removes those of the other one. Other fields stay.
+    pub(super) fn write(&self, entry: &mut Map<String, Value>) {
+        for field in ["type", "command", "args", "env", "cwd", "url", "headers"] {
+            entry.remove(field);
+        }
+        let fields = match self {
+            Self::Stdio { command, args, env, cwd } => {
+                json!({"command": command, "args": args, "env": env, "cwd": cwd})
+            }
+            Self::Http { url, headers } => json!({"type": "http", "url": url, "headers": headers}),
+        };
+        let is_empty = |value: &Value| {
+            value.is_null()
+                || value.as_array().is_some_and(Vec::is_empty)
+                || value.as_object().is_some_and(Map::is_empty)
+        };
+        if let Value::Object(fields) = fields {
+            entry.extend(fields.into_iter().filter(|(_, value)| !is_empty(value)));
+        }
+    }
+
+    /// Returns the transport with changed texts. The names of variables and headers stay.
+    fn map(&self, mut change: impl FnMut(&str) -> Result<String, Fault>) -> Result<Self, Misplaced> {
+        let mut at = |place: String, text: &str| change(text).map_err(|fault| (place, fault));
+        let pairs = |field: &str, pairs: &BTreeMap<String, String>, at: &mut dyn FnMut(String, &str) -> _| {
+            pairs
+                .iter()
+                .map(|(key, value)| Ok((key.clone(), at(format!("{field}.{key}"), value)?)))
+                .collect::<Result<_, Misplaced>>()
+        };
+        Ok(match self {
+            Self::Stdio { command, args, env, cwd } => Self::Stdio {
+                command: at("command".to_owned(), command)?,
+                args: args
+                    .iter()
+                    .enumerate()
+                    .map(|(index, arg)| at(format!("args[{index}]"), arg))
+                    .collect::<Result<_, _>>()?,
+                env: pairs("env", env, &mut at)?,
+                cwd: cwd.as_ref().map(|cwd| at("cwd".to_owned(), cwd)).transpose()?,
+            },
+            Self::Http { url, headers } => {
+                Self::Http { url: at("url".to_owned(), url)?, headers: pairs("headers", headers, &mut at)? }
+            }
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! References to variables: `${NAME}` and `${NAME:-default}`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::Fault;
+
+/// The variables that a server's entry may refer to.
+#[derive(Clone)]
+pub struct Variables {
+    values: BTreeMap<String, String>,
+    /// The names that may be used, unless all may.
+    listed: Option<BTreeSet<String>>,
+}
+
+impl Variables {
+    /// Allows all variables, for an entry of the user's own file.
+    pub fn all(environment: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self { values: environment.into_iter().collect(), listed: None }
+    }
+
+    /// Allows only the variables that the user listed, for an entry of a project's file.
+    pub fn listed(
+        environment: impl IntoIterator<Item = (String, String)>,
+        names: impl IntoIterator<Item = String>,
+    ) -> Self {
+        let listed: BTreeSet<_> = names.into_iter().collect();
+        let values = environment.into_iter().filter(|(name, _)| listed.contains(name)).collect();
+        Self { values, listed: Some(listed) }
+    }
+
+    fn value(&self, name: &str) -> Result<&str, Fault> {
+        match (self.values.get(name), &self.listed) {
+            (Some(value), _) => Ok(value),
+            (None, Some(listed)) if !listed.contains(name) => Err(Fault::Unlisted { name: name.to_owned() }),
+            (None, _) => Err(Fault::Unset { name: name.to_owned() }),
+        }
+    }
+}
+
+/// Leaves out the values.
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variables").field("listed", &self.listed).finish_non_exhaustive()
+    }
+}
+
+/// Returns true if the text can be the name of a variable in a reference.
+pub(super) fn is_name(name: &str) -> bool {
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    begins && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Replaces each reference by the value of its variable, or its default if there is none. Values are not expanded again.
+pub(super) fn expand(text: &str, variables: &Variables) -> Result<String, Fault> {
+    let mut out = String::new();
+    for part in parts(text) {
+        match part? {
+            Part::Text(text) => out += text,
+            Part::Reference { name, default } => match (variables.value(name), default) {
+                // As in a shell, `:-` replaces an empty value, too.
+                (Ok(""), Some(default)) | (Err(_), Some(default)) => out += default,
+                (value, _) => out += value?,
+            },
+        }
+    }
+    Ok(out)
+}
+
+/// Returns the names of the variables in a text.
+pub(super) fn names(text: &str) -> Result<Vec<String>, Fault> {
+    let name = |part| match part {
+        Ok(Part::Reference { name, .. }) => Some(Ok(name.to_owned())),
+        Ok(Part::Text(_)) => None,
+        Err(fault) => Some(Err(fault)),
+    };
+    parts(text).filter_map(name).collect()
+}
+
+enum Part<'a> {
+    Text(&'a str),
+    Reference { name: &'a str, default: Option<&'a str> },
+}
+
+fn parts(mut rest: &str) -> impl Iterator<Item = Result<Part<'_>, Fault>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let Some(inner) = rest.strip_prefix("${") else {
+            let (text, after) = rest.split_at(rest.find("${").unwrap_or(rest.len()));
+            rest = after;
+            return Some(Ok(Part::Text(text)));
+        };
+        let Some((reference, after)) = inner.split_once('}') else {
+            let text = std::mem::take(&mut rest).to_owned();
+            return Some(Err(Fault::Reference { text }));
+        };
+        rest = after;
+        let (name, default) = match reference.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (reference, None),
+        };
+        if is_name(name) {
+            Some(Ok(Part::Reference { name, default }))
+        } else {
+            Some(Err(Fault::Reference { text: format!("${{{reference}}}") }))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment() -> [(String, String); 3] {
+        [("A", "1"), ("EMPTY", ""), ("NESTED", "${A}")].map(|(name, value)| (name.to_owned(), value.to_owned()))
+    }
+
+    #[test]
+    fn a_reference_is_its_value_or_its_default() {
+        let variables = Variables::all(environment());
+        for (text, expected) in [
+            ("", ""),
+            ("plain $A {A} $", "plain $A {A} $"),
+            ("${A}", "1"),
+            ("x${A}y${A}z", "x1y1z"),
+            ("${A:-2}", "1"),
+            ("${B:-2}", "2"),
+            ("${B:-}", ""),
+            ("${EMPTY}", ""),
+            ("${EMPTY:-2}", "2"),
+            ("${NESTED}", "${A}"),
+            ("${B:-a:-b}", "a:-b"),
+        ] {
+            assert_eq!(expand(text, &variables).unwrap(), expected, "{text}");
+        }
+        assert_eq!(expand("${B}", &variables), Err(Fault::Unset { name: "B".to_owned() }));
+        for text in ["${", "a${A", "${}", "${1}", "${env:A}", "${A-2}", "${A:2}", "${Ä}"] {
+            assert!(matches!(expand(text, &variables), Err(Fault::Reference { .. })), "{text}");
+            assert!(matches!(names(text), Err(Fault::Reference { .. })), "{text}");
+        }
+        assert_eq!(names("${A} ${B:-x}").unwrap(), ["A", "B"]);
+    }
+
+    #[test]
+    fn a_variable_that_is_not_listed_has_no_value() {
+        let variables = Variables::listed(environment(), ["A".to_owned(), "B".to_owned()]);
+        assert_eq!(expand("${A}", &variables).unwrap(), "1");
+        assert_eq!(expand("${NESTED:-d}", &variables).unwrap(), "d");
+        assert_eq!(expand("${NESTED}", &variables), Err(Fault::Unlisted { name: "NESTED".to_owned() }));
+        assert_eq!(expand("${B}", &variables), Err(Fault::Unset { name: "B".to_owned() }));
+        assert!(!format!("{variables:?}").contains('1'));
+    }
+}

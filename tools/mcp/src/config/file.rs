@@ -1,0 +1,252 @@
+//! [`McpFile`]: a file of servers.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+use tools::Json;
+
+use super::entry::{ServerEntry, Transport};
+use super::fields::{Fields, Misplaced};
+use super::{ConfigError, Fault, ServerSettings};
+use crate::client::ServerName;
+
+/// The maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The field with the servers.
+const SERVERS: &str = "mcpServers";
+
+/// The field with the user's decisions, in the entry of a server and for the servers of projects. Other programs ignore it.
+const SETTINGS: &str = "toolcrib";
+
+/// The party that wrote a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileOwner {
+    /// The user, who decides about servers.
+    User,
+    /// A project, whose servers the user approves.
+    Project,
+}
+
+/// A file of servers. Unknown fields have no effect, and stay when the file is written.
+#[derive(Clone, Debug)]
+pub struct McpFile {
+    path: PathBuf,
+    /// The text as read. `None` if there is no file.
+    text: Option<String>,
+    document: Map<String, Value>,
+}
+
+impl McpFile {
+    /// Reads a file. A missing one has no servers.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, is longer than 4 MiB or is not JSON. JSON has neither comments nor trailing commas.
+    /// Repeated keys are errors.
+    pub fn read(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
+        let path = path.into();
+        match read(&path) {
+            Ok(Some(text)) => Self::from_text(path, text),
+            Ok(None) => Ok(Self { path, text: None, document: Map::new() }),
+            Err(source) => Err(ConfigError::Read { path, source }),
+        }
+    }
+
+    /// Creates a file from its text.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not JSON, or has no object in it.
+    pub fn from_text(path: impl Into<PathBuf>, text: impl Into<String>) -> Result<Self, ConfigError> {
+        let (path, text) = (path.into(), text.into());
+        let file = |document, path, text| Self { path, text: Some(text), document };
+        if text.trim().is_empty() {
+            return Ok(file(Map::new(), path, text));
+        }
+        match Json::parse(text.clone()).map(Json::into_value) {
+            Ok(Value::Object(document)) => {
+                let file = file(document, path, text);
+                file.entries()?;
+                Ok(file)
+            }
+            Ok(_) => Err(ConfigError::Value {
+                path,
+                place: "the file".to_owned(),
+                fault: Fault::Expected { expected: "an object" },
+            }),
+            Err(source) => Err(ConfigError::Json { path, source }),
+        }
+    }
+
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the servers in the order of the file. A server that is not usable is an error, and affects no other.
+    pub fn servers(&self) -> impl Iterator<Item = (&str, Result<ServerEntry, ConfigError>)> {
+        let entries = self.entries().ok().flatten().into_iter().flatten();
+        entries.map(|(name, entry)| (name.as_str(), self.entry(name, entry)))
+    }
+
+    /// Returns the server of this name, or `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns an error if its entry is not usable.
+    pub fn server(&self, name: &str) -> Result<Option<ServerEntry>, ConfigError> {
+        let entry = self.entries()?.and_then(|entries| entries.get(name));
+        entry.map(|entry| self.entry(name, entry)).transpose()
+    }
+
+    /// Returns the user's decisions about a server of this file.
+    ///
+    /// # Errors
+    /// Returns an error if they are not usable.
+    pub fn settings(&self, server: &str) -> Result<ServerSettings, ConfigError> {
+        self.settings_at(&[SERVERS, server, SETTINGS])
+    }
+
+    /// Returns the user's decisions about a server of a project. The workspace is the absolute path of its root.
+    ///
+    /// # Errors
+    /// Returns an error if they are not usable.
+    pub fn project_settings(&self, workspace: &str, server: &str) -> Result<ServerSettings, ConfigError> {
+        self.settings_at(&[SETTINGS, "projects", workspace, server])
+    }
+
+    /// Adds a server, or changes the transport of the one of this name.
+    ///
+    /// # Errors
+    /// Returns an error if `mcpServers` or the entry is not an object.
+    pub fn set(&mut self, name: &ServerName, transport: &Transport) -> Result<(), ConfigError> {
+        transport.write(self.object_at(&[SERVERS, name.as_str()])?);
+        Ok(())
+    }
+
+    /// Removes a server. Returns true if there was one.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let servers = self.document.get_mut(SERVERS).and_then(Value::as_object_mut);
+        servers.is_some_and(|servers| servers.remove(name).is_some())
+    }
+
+    /// Sets the variables that a server of a project may refer to.
+    ///
+    /// # Errors
+    /// Returns an error if a value on the way is not an object.
+    pub fn set_project_variables(
+        &mut self,
+        workspace: &str,
+        server: &str,
+        settings: &ServerSettings,
+    ) -> Result<(), ConfigError> {
+        settings.write_variables(self.object_at(&[SETTINGS, "projects", workspace, server])?);
+        Ok(())
+    }
+
+    /// Replaces the file at once. The user's own file is for the user only. A link stays, and its target is replaced.
+    ///
+    /// # Errors
+    /// Returns [`ConfigError::Changed`] if another program has changed the file since it was read, and [`ConfigError::Write`] if it
+    /// cannot be written.
+    pub fn write(&mut self, owner: FileOwner) -> Result<(), ConfigError> {
+        let refused = |source| ConfigError::Write { path: self.path.clone(), source };
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        if read(&path).map_err(refused)? != self.text {
+            return Err(ConfigError::Changed { path: self.path.clone() });
+        }
+        let mut text = serde_json::to_string_pretty(&self.document).map_err(|error| refused(error.into()))?;
+        text.push('\n');
+        replace(&path, &text, owner).map_err(refused)?;
+        self.text = Some(text);
+        Ok(())
+    }
+
+    fn entries(&self) -> Result<Option<&Map<String, Value>>, ConfigError> {
+        Fields(&self.document).object(SERVERS).map_err(|misplaced| self.error(&[], misplaced))
+    }
+
+    fn entry(&self, name: &str, entry: &Value) -> Result<ServerEntry, ConfigError> {
+        let at = [SERVERS, name];
+        let whole = |fault| self.error(&at[..1], (name.to_owned(), fault));
+        ServerName::new(name).map_err(|error| whole(error.into()))?;
+        let fields = entry.as_object().ok_or_else(|| whole(Fault::Expected { expected: "an object" }))?;
+        let misplaced = |misplaced| self.error(&at, misplaced);
+        Ok(ServerEntry {
+            transport: Transport::parse(fields).map_err(misplaced)?,
+            is_disabled: Fields(fields).flag("disabled").map_err(misplaced)?,
+            path: self.path.clone(),
+            place: at.join("."),
+        })
+    }
+
+    fn settings_at(&self, place: &[&str]) -> Result<ServerSettings, ConfigError> {
+        let mut object = &self.document;
+        for (depth, field) in place.iter().enumerate() {
+            let found = Fields(object).object(field).map_err(|misplaced| self.error(&place[..depth], misplaced))?;
+            let Some(found) = found else { return Ok(ServerSettings::default()) };
+            object = found;
+        }
+        ServerSettings::parse(object).map_err(|misplaced| self.error(place, misplaced))
+    }
+
+    /// Returns the object at a place, and creates the missing ones.
+    fn object_at(&mut self, place: &[&str]) -> Result<&mut Map<String, Value>, ConfigError> {
+        let mut object = &mut self.document;
+        for (depth, field) in place.iter().enumerate() {
+            let value = object.entry(*field).or_insert(Value::Null);
+            if value.is_null() {
+                *value = Value::Object(Map::new());
+            }
+            let Value::Object(next) = value else {
+                let place = place[..=depth].join(".");
+                let fault = Fault::Expected { expected: "an object" };
+                return Err(ConfigError::Value { path: self.path.clone(), place, fault });
+            };
+            object = next;
+        }
+        Ok(object)
+    }
+
+    fn error(&self, place: &[&str], (field, fault): Misplaced) -> ConfigError {
+        let place = place.iter().copied().chain([field.as_str()]).collect::<Vec<_>>().join(".");
+        ConfigError::Value { path: self.path.clone(), place, fault }
+    }
+}
+
+/// Reads a text. Returns `None` if there is no file.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
+    }
+    Ok(Some(text))
+}
+
+fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    if owner == FileOwner::User {
+        crate::private_file::create_folder(folder)?;
+    }
+    let mut builder = tempfile::Builder::new();
+    let present = fs::metadata(path).ok().map(|metadata| metadata.permissions());
+    #[cfg(unix)]
+    if owner == FileOwner::Project {
+        // As any other program creates a file; the user's mask applies.
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    if let Some(present) = present {
+        file.as_file().set_permissions(present)?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    Ok(())
+}

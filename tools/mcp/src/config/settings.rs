@@ -1,0 +1,142 @@
+//! [`ServerSettings`]: what the user permits a server.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use tools::protocol::Declared;
+use tools::{Effects, Grant, Tool};
+
+use super::Fault;
+use super::expansion::is_name;
+use super::fields::{Fields, Misplaced};
+
+/// The key of a tool that stands for all tools without a key of their own.
+const ALL: &str = "*";
+
+/// The word for effects that only read, at the server of the tool.
+const READ_ONLY: &str = "read_only";
+
+/// The decisions of the user about a server. Only the user's own file has them.
+///
+/// ```json
+/// {
+///   "variables": ["GITHUB_TOKEN"],
+///   "grant": ["fs:read:**"],
+///   "effects": {"*": "read_only", "create_issue": {"writes": ["net:api.github.com"], "open_world": true}}
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// The variables that a project's server may refer to. Servers of the user's own file may refer to all.
+    pub variables: Vec<String>,
+    /// The clauses of the grant for the sandbox of its process. `None` if it runs without a sandbox.
+    pub grant: Option<Vec<String>>,
+    effects: BTreeMap<String, Declaration>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Declaration {
+    ReadOnly,
+    Effects(Effects),
+}
+
+impl ServerSettings {
+    pub(super) fn parse(settings: &Map<String, Value>) -> Result<Self, Misplaced> {
+        let fields = Fields(settings);
+        let variables = fields.texts("variables")?;
+        if let Some(index) = variables.iter().position(|name| !is_name(name)) {
+            return Err((format!("variables[{index}]"), Fault::Variable { name: variables[index].clone() }));
+        }
+        let grant = fields.get("grant").map(|_| fields.texts("grant")).transpose()?;
+        if let Some(clauses) = &grant {
+            Grant::parse(clauses).map_err(|error| ("grant".to_owned(), error.into()))?;
+        }
+        let declared = fields.object("effects")?.into_iter().flatten().map(|(tool, value)| {
+            let place = || format!("effects.{tool}");
+            let declaration = match value {
+                Value::String(word) if word == READ_ONLY => Declaration::ReadOnly,
+                value => {
+                    let effects = serde_json::from_value(value.clone());
+                    let fault = |error: serde_json::Error| Fault::Effects { reason: error.to_string() };
+                    Declaration::Effects(effects.map_err(|error| (place(), fault(error)))?)
+                }
+            };
+            Ok((tool.clone(), declaration))
+        });
+        Ok(Self { variables, grant, effects: declared.collect::<Result<_, Misplaced>>()? })
+    }
+
+    /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
+    /// them the definition stays as it is: an open-world write.
+    pub fn with_declared_effects(&self, name: &str, tool: Tool) -> Tool {
+        let declaration = self.effects.get(name).or_else(|| self.effects.get(ALL));
+        match declaration {
+            Some(Declaration::Effects(effects)) => tool.with_effects(effects.clone()),
+            Some(Declaration::ReadOnly) => match read_only(&tool) {
+                Some(effects) => tool.with_effects(effects),
+                None => tool,
+            },
+            None => tool,
+        }
+    }
+
+    /// Returns the settings with these variables added.
+    #[must_use]
+    pub fn with_variables(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.variables.extend(names);
+        self.variables.sort();
+        self.variables.dedup();
+        self
+    }
+
+    /// Writes the variables into an object. Other fields stay.
+    pub(super) fn write_variables(&self, settings: &mut Map<String, Value>) {
+        settings.insert("variables".to_owned(), json!(self.variables));
+    }
+}
+
+/// Returns effects that read `mcp:<server>/<tool>` alone. The name of an imported tool begins with `mcp:`.
+fn read_only(tool: &Tool) -> Option<Effects> {
+    let reads = vec![tool.name.as_str().parse().ok()?];
+    Some(Effects::Declared(Declared { reads, ..Declared::default() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(value: Value) -> Result<ServerSettings, Misplaced> {
+        ServerSettings::parse(value.as_object().unwrap())
+    }
+
+    fn effects(settings: &ServerSettings, name: &str) -> Effects {
+        let tool = Tool::new(format!("mcp:s/{name}"), "Does it.", json!({"type": "object"})).unwrap();
+        settings.with_declared_effects(name, tool).effects
+    }
+
+    #[test]
+    fn effects_are_those_of_the_tool_or_of_all_tools_or_undeclared() {
+        let declared =
+            settings(json!({"effects": {"*": "read_only", "a": "pure", "b": {"writes": ["fs:b"]}}})).unwrap();
+        assert!(effects(&declared, "a").is_pure());
+        assert!(!effects(&declared, "b").is_read_only());
+        let tool = "mcp:s/c".parse().unwrap();
+        let targets = effects(&declared, "c").targets(&tool, &json!({}), &json!({})).unwrap();
+        assert_eq!(targets.iter().map(ToString::to_string).collect::<Vec<_>>(), ["mcp:read:s/c"]);
+        assert!(effects(&settings(json!({"effects": {"a": "pure"}})).unwrap(), "b").is_undeclared());
+    }
+
+    #[test]
+    fn a_mistake_names_its_place() {
+        for (value, place) in [
+            (json!({"variables": ["A", "B-C"]}), "variables[1]"),
+            (json!({"variables": "A"}), "variables"),
+            (json!({"grant": ["fs"]}), "grant"),
+            (json!({"effects": {"a": "reads"}}), "effects.a"),
+            (json!({"effects": []}), "effects"),
+        ] {
+            assert_eq!(settings(value).unwrap_err().0, place);
+        }
+    }
+}

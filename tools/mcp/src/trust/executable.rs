@@ -1,0 +1,59 @@
+//! [`Executable`]: the program that a command starts.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The program that a command starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Executable {
+    /// The absolute path, as found. It may be a link, whose name can matter to the program.
+    pub path: PathBuf,
+    /// The path with all links resolved.
+    pub target: PathBuf,
+}
+
+impl Executable {
+    /// Finds the program of a command: a path relative to the working directory, or a name in the folders of a search path, such as the
+    /// variable `PATH`. Relative folders of the search path are skipped. Returns `None` if there is no such program.
+    pub fn find(command: &str, cwd: &Path, search: &OsStr) -> Option<Self> {
+        if command.is_empty() {
+            return None;
+        }
+        let path = Path::new(command);
+        if path.components().count() > 1 || path.is_absolute() {
+            return Self::at(cwd.join(path));
+        }
+        env::split_paths(search).filter(|folder| folder.is_absolute()).find_map(|folder| {
+            let path = folder.join(command);
+            Self::at(path.clone()).or_else(|| Self::at(path.with_extension(env::consts::EXE_EXTENSION)))
+        })
+    }
+
+    fn at(path: PathBuf) -> Option<Self> {
+        let target = path.canonicalize().ok()?;
+        is_program(&target).then_some(Self { path, target })
+    }
+}
+
+/// Shows the path, and the target if it is another one.
+impl fmt::Display for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if self.path == self.target { Ok(()) } else { write!(f, " -> {}", self.target.display()) }
+    }
+}
+
+#[cfg(unix)]
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(path: &Path) -> bool {
+    path.is_file()
+}

@@ -1,0 +1,259 @@
+//! [`Pins`]: the definitions of a server's tools that the user has approved.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use similar::TextDiff;
+use tools::{Digest, Tool, ToolName};
+
+use super::TrustError;
+use crate::client::{Review, ServerName, ServerTool};
+use crate::config::ServerSettings;
+use crate::private_file;
+
+/// The maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The time limit for finding the shortest difference.
+const MAX_DIFF_TIME: Duration = Duration::from_millis(500);
+
+/// The definitions of a server's tools that the user has approved, as a review of the server's import. They are kept in a file, for the
+/// user only.
+///
+/// - The first list of an approved server pins all its tools, because the user approved the server for them.
+/// - Later, a tool that is new or has changed is refused until the user approves it.
+/// - A tool that vanishes keeps its pin.
+/// - A call runs only while the definition that its caller saw is the pinned one.
+///
+/// Two definitions are equal as those of [`ServerTool`] are.
+pub struct Pins {
+    path: PathBuf,
+    server: ServerName,
+    settings: ServerSettings,
+    state: Mutex<State>,
+}
+
+/// A definition that waits for the user's approval.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pending {
+    /// The name of the tool in a catalog.
+    pub tool: ToolName,
+    /// The pinned definition. `None` if the tool is new.
+    pub pinned: Option<ServerTool>,
+    /// The definition that the server has now.
+    pub present: ServerTool,
+}
+
+type Pinned = BTreeMap<ToolName, Pin>;
+
+#[derive(Clone)]
+struct Pin {
+    digest: Digest,
+    definition: ServerTool,
+}
+
+#[derive(Default)]
+struct State {
+    /// The pins. `None` before the first list.
+    pinned: Option<Pinned>,
+    /// The definitions of the present list, until it is complete.
+    listed: Pinned,
+    /// The definitions of the latest list that are not the pinned ones.
+    pending: Vec<Pending>,
+}
+
+/// The file of pins.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockFile {
+    version: u64,
+    server: String,
+    tools: BTreeMap<ToolName, Locked>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Locked {
+    digest: Digest,
+    definition: Value,
+}
+
+impl Pins {
+    /// Opens the pins of a server, whose file need not exist. Its tools get the effects of the settings.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, if it is damaged, or if other users have access to it.
+    pub fn open(path: impl Into<PathBuf>, server: ServerName, settings: ServerSettings) -> Result<Self, TrustError> {
+        let path = path.into();
+        let pinned = read(&path, &server)?;
+        let state = Mutex::new(State { pinned, ..State::default() });
+        Ok(Self { path, server, settings, state })
+    }
+
+    /// Returns the pinned definitions, for [`Import::with_known`](crate::client::Import::with_known).
+    pub fn known(&self) -> Vec<(ToolName, ServerTool)> {
+        let state = self.lock();
+        let pinned = state.pinned.iter().flatten();
+        pinned.map(|(name, pin)| (name.clone(), pin.definition.clone())).collect()
+    }
+
+    /// Returns true if a list of the server was pinned.
+    pub fn is_pinned(&self) -> bool {
+        self.lock().pinned.is_some()
+    }
+
+    /// Returns the definitions of the latest list that wait for approval, sorted by name.
+    pub fn pending(&self) -> Vec<Pending> {
+        self.lock().pending.clone()
+    }
+
+    /// Pins definitions that the user has seen. Refresh the import after this, so that they are registered.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read or written.
+    pub fn approve(&self, seen: &[Pending]) -> Result<(), TrustError> {
+        // Another process may have pinned others.
+        let mut pinned = read(&self.path, &self.server)?.unwrap_or_default();
+        let seen = seen.iter().map(|pending| (pending.tool.clone(), Pin::new(pending.present.clone())));
+        pinned.extend(seen);
+        self.write(&pinned, private_file::replace)?;
+        let mut state = self.lock();
+        state.pending.retain(|pending| pinned.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
+        state.pinned = Some(pinned);
+        Ok(())
+    }
+
+    /// Removes the pins. Returns true if there were any.
+    ///
+    /// # Errors
+    /// Returns [`TrustError::Write`] if the file cannot be removed.
+    pub fn remove(self) -> Result<bool, TrustError> {
+        private_file::remove(&self.path).map_err(|source| TrustError::Write { path: self.path, source })
+    }
+
+    /// Pins the first list, unless another process was faster.
+    fn pin_first(&self, listed: &Pinned) -> Result<Pinned, TrustError> {
+        let mut is_first = true;
+        self.write(listed, |path, text| {
+            is_first = private_file::create(path, text)?;
+            Ok(())
+        })?;
+        if is_first { Ok(listed.clone()) } else { Ok(read(&self.path, &self.server)?.unwrap_or_default()) }
+    }
+
+    fn write(
+        &self,
+        pinned: &Pinned,
+        write: impl FnOnce(&std::path::Path, &str) -> std::io::Result<()>,
+    ) -> Result<(), TrustError> {
+        let locked = |(name, pin): (&ToolName, &Pin)| {
+            (name.clone(), Locked { digest: pin.digest, definition: pin.definition.to_json() })
+        };
+        let tools = pinned.iter().map(locked).collect();
+        let file = LockFile { version: VERSION, server: self.server.to_string(), tools };
+        let text = serde_json::to_string_pretty(&file).map_err(std::io::Error::from);
+        let written = text.and_then(|text| write(&self.path, &text));
+        written.map_err(|source| TrustError::Write { path: self.path.clone(), source })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Review for Pins {
+    fn review(&self, definition: &ServerTool, tool: Tool) -> Result<Tool, String> {
+        let pin = Pin::new(definition.clone());
+        let mut state = self.lock();
+        let pinned = state.pinned.as_ref().map(|pinned| pinned.get(&tool.name).cloned());
+        let (name, digest) = (tool.name.clone(), pin.digest);
+        state.listed.insert(name.clone(), pin);
+        drop(state);
+        match pinned {
+            None => {}
+            Some(Some(pinned)) if pinned.digest == digest => {}
+            Some(pinned) => return Err(self.refusal(&name, pinned.is_some())),
+        }
+        Ok(self.settings.with_declared_effects(definition.name(), tool))
+    }
+
+    fn end_list(&self) {
+        let mut state = self.lock();
+        let listed = std::mem::take(&mut state.listed);
+        if state.pinned.is_none() {
+            let pinned = self.pin_first(&listed).unwrap_or_else(|error| {
+                tracing::warn!(
+                    server = self.server.as_str(),
+                    "the definitions are pinned for this process only: {error}"
+                );
+                listed.clone()
+            });
+            state.pinned = Some(pinned);
+        }
+        let pinned = state.pinned.as_ref();
+        let pending = listed.into_iter().filter_map(|(tool, pin)| {
+            let pinned = pinned.and_then(|pinned| pinned.get(&tool));
+            let is_pinned = pinned.is_some_and(|pinned| pinned.digest == pin.digest);
+            let pinned = pinned.map(|pinned| pinned.definition.clone());
+            (!is_pinned).then_some(Pending { tool, pinned, present: pin.definition })
+        });
+        state.pending = pending.collect();
+    }
+
+    fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {
+        match self.lock().pinned.as_ref().and_then(|pinned| pinned.get(name)) {
+            Some(pin) if pin.digest == *digest => Ok(()),
+            pin => Err(self.refusal(name, pin.is_some())),
+        }
+    }
+}
+
+impl Pins {
+    fn refusal(&self, tool: &ToolName, is_known: bool) -> String {
+        let reason = if is_known { "its definition has changed since it was approved" } else { "it is new" };
+        format!("{tool} waits for approval, because {reason}; the user approves it with `mcp approve {}`", self.server)
+    }
+}
+
+impl Pin {
+    fn new(definition: ServerTool) -> Self {
+        Self { digest: definition.digest(), definition }
+    }
+}
+
+impl Pending {
+    /// Returns the definition as text if the tool is new, or else the difference from the pinned one. Invisible characters are escaped.
+    pub fn diff(&self) -> String {
+        let present = self.present.to_text();
+        let Some(pinned) = &self.pinned else { return present };
+        let pinned = pinned.to_text();
+        let diff = TextDiff::configure().timeout(MAX_DIFF_TIME).diff_lines(&pinned, &present);
+        diff.unified_diff().context_radius(3).header("approved", "present").to_string()
+    }
+}
+
+fn read(path: &std::path::Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {
+    let text = private_file::read(path, MAX_BYTES);
+    let text = text.map_err(|source| TrustError::Read { path: path.to_owned(), source })?;
+    let Some(text) = text else { return Ok(None) };
+    let damaged = |reason| TrustError::Damaged { path: path.to_owned(), reason };
+    let file: LockFile = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+    if file.version != VERSION || file.server != server.as_str() {
+        return Err(damaged(format!("it is version {} for the server {:?}", file.version, file.server)));
+    }
+    let pin = |(name, locked): (ToolName, Locked)| {
+        let definition =
+            ServerTool::from_json(locked.definition).map_err(|error| damaged(format!("{name}: {error}")))?;
+        let pin = Pin::new(definition);
+        if pin.digest == locked.digest { Ok((name, pin)) } else { Err(damaged(format!("{name} has another digest"))) }
+    };
+    file.tools.into_iter().map(pin).collect::<Result<_, _>>().map(Some)
+}

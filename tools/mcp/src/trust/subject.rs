@@ -1,0 +1,85 @@
+//! [`Subject`]: the facts about a project's server that the user approves.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tools::Digest;
+
+use super::Executable;
+use crate::client::ServerName;
+use crate::config::{ServerEntry, Transport};
+
+/// The facts about a project's server that the user approves: the command, its resolved executable, arguments, environment and working
+/// directory, or the URL and headers. Values are as the file has them, so variables are not expanded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    workspace: String,
+    server: String,
+    facts: Map<String, Value>,
+}
+
+/// A fact that differs between two subjects. A value is JSON, or `None` if the fact is absent.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Change {
+    /// The fact, such as `args`.
+    pub fact: String,
+    /// The value before.
+    pub before: Option<Value>,
+    /// The value now.
+    pub after: Option<Value>,
+}
+
+impl Subject {
+    /// Creates a subject from the entry of a project's file. The workspace is the absolute path of its root. A server without an
+    /// executable has `None`.
+    pub fn new(workspace: &str, server: &ServerName, entry: &ServerEntry, executable: Option<&Executable>) -> Self {
+        let facts = match &entry.transport {
+            Transport::Stdio { command, args, env, cwd } => json!({
+                "command": command,
+                "executable": executable.map(ToString::to_string),
+                "args": args,
+                "env": env,
+                "cwd": cwd,
+            }),
+            Transport::Http { url, headers } => json!({"url": url, "headers": headers}),
+        };
+        let facts = match facts {
+            Value::Object(facts) => facts.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            _ => Map::new(),
+        };
+        Self { workspace: workspace.to_owned(), server: server.to_string(), facts }
+    }
+
+    /// Returns the workspace.
+    pub fn workspace(&self) -> &str {
+        &self.workspace
+    }
+
+    /// Returns the name of the server.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// Returns the facts with their values as JSON.
+    pub fn facts(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.facts.iter().map(|(fact, value)| (fact.as_str(), value))
+    }
+
+    /// Returns the digest, which an approval names.
+    pub fn digest(&self) -> Digest {
+        Digest::hash_json(&json!({"workspace": self.workspace, "server": self.server, "facts": self.facts}))
+    }
+
+    /// Returns the facts that differ from those of an earlier subject.
+    pub fn changes_since(&self, earlier: &Self) -> Vec<Change> {
+        let mut facts: Vec<_> = earlier.facts.keys().chain(self.facts.keys()).collect();
+        facts.sort();
+        facts.dedup();
+        let change = |fact: &String| {
+            let (before, after) = (earlier.facts.get(fact).cloned(), self.facts.get(fact).cloned());
+            (before != after).then(|| Change { fact: fact.clone(), before, after })
+        };
+        facts.into_iter().filter_map(change).collect()
+    }
+}

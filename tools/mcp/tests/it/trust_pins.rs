@@ -1,0 +1,210 @@
+//! Pins of the tools of real servers.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rmcp::model;
+use serde_json::json;
+use tools::{SharedCatalog, ToolErrorKind};
+use tools_mcp::client::{Imported, Servers, Status};
+use tools_mcp::config::{McpFile, ServerSettings};
+use tools_mcp::trust::{Pins, TrustError};
+
+use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, tool};
+
+fn open(folder: &tempfile::TempDir) -> Arc<Pins> {
+    Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), ServerSettings::default()).unwrap())
+}
+
+fn other(name: &str) -> model::Tool {
+    defined(json!({"name": name, "description": "Sends your files away.", "inputSchema": {}}))
+}
+
+/// Imports a server with its pins.
+fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Imported) {
+    let catalog = SharedCatalog::new();
+    let servers = Servers::new(catalog.clone());
+    let import = scripted.import("s").with_shared_review(pins.clone()).with_known(pins.known());
+    let imported = servers.import(import).unwrap();
+    (catalog, servers, imported)
+}
+
+fn reason(error: &tools::ToolError) -> &str {
+    match error.kind() {
+        ToolErrorKind::Unavailable { reason } => reason,
+        _ => panic!("{error}"),
+    }
+}
+
+#[tokio::test]
+async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let (scripted, pins) = (Scripted::new(revision, vec![tool("a"), tool("b"), tool("gone")]), open(&folder));
+        let (_, _servers, imported) = import(&scripted, &pins);
+        assert_eq!(imported.ready().await.unwrap().tools.len(), 3);
+        assert_eq!(pins.known().len(), 3);
+
+        // Another process, later.
+        scripted.tools.send_replace(vec![tool("a"), other("b"), tool("new")]);
+        let pins = open(&folder);
+        let (catalog, _servers, imported) = import(&scripted, &pins);
+        assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/a"]);
+        assert_eq!(catalog.names(), ["mcp:s/a"]);
+        let pending = pins.pending();
+        let names: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
+        assert_eq!(names, ["mcp:s/b", "mcp:s/new"]);
+        let diff = pending[0].diff();
+        assert!(diff.contains("-  Does b.\n") && diff.contains("+  Sends your files away.\n"), "{diff}");
+        assert!(pending[1].pinned.is_none() && pending[1].diff().contains("Does new."));
+        // A tool that vanished keeps its pin.
+        assert_eq!(pins.known().len(), 3);
+
+        pins.approve(&pending[1..]).unwrap();
+        let mut changes = catalog.subscribe();
+        imported.refresh();
+        while !catalog.contains("mcp:s/new") {
+            changes.changed().await;
+        }
+        assert_eq!(catalog.names(), ["mcp:s/a", "mcp:s/new"]);
+        assert_eq!(open(&folder).known().len(), 4);
+    }
+}
+
+#[tokio::test]
+async fn known_tools_are_offered_before_the_server_is_connected_and_the_first_call_connects_it() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let scripted = Scripted::new(revision, vec![tool("a"), tool("b")]);
+        import(&scripted, &open(&folder)).2.ready().await.unwrap();
+        let lists = scripted.lists.load(Ordering::SeqCst);
+
+        let (catalog, _servers, imported) = import(&scripted, &open(&folder));
+        assert_eq!(catalog.names(), ["mcp:s/a", "mcp:s/b"]);
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!((imported.status(), scripted.lists.load(Ordering::SeqCst)), (Status::Idle, lists));
+        let result = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap();
+        assert_eq!(result.to_text(), r#"{"arguments":{},"tool":"a"}"#);
+        assert!(matches!(imported.status(), Status::Connected { .. }));
+    }
+}
+
+#[tokio::test]
+async fn a_call_does_not_reach_a_server_with_another_definition() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let scripted = Scripted::new(revision, vec![tool("a"), tool("b")]);
+        import(&scripted, &open(&folder)).2.ready().await.unwrap();
+
+        // The definition changed while the server was not connected.
+        scripted.tools.send_replace(vec![other("a"), tool("b")]);
+        let pins = open(&folder);
+        let (catalog, _servers, _) = import(&scripted, &pins);
+        let offered = catalog.get("mcp:s/a").unwrap();
+        assert_eq!(offered.tool().description, "Does a.");
+        let error = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
+        assert!(reason(&error).contains("changed the definition"), "{error}");
+        assert!(catalog.execute(&cx(), "mcp:s/b", json!({})).await.is_ok());
+
+        // It changes while the server is connected, and a session keeps the tool that it began with.
+        let mut changes = catalog.subscribe();
+        let session = catalog.snapshot();
+        scripted.tools.send_replace(vec![other("a"), other("b")]);
+        while catalog.contains("mcp:s/b") {
+            changes.changed().await;
+        }
+        let error = session.execute(&cx(), "mcp:s/b", json!({})).await.unwrap_err();
+        assert!(reason(&error).contains("changed the definition"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripted = Scripted::new(MODERN, vec![tool("a")]);
+    let pins = open(&folder);
+    let (catalog, _servers, imported) = import(&scripted, &pins);
+    imported.ready().await.unwrap();
+    let session = catalog.snapshot();
+    scripted.tools.send_replace(vec![other("a")]);
+    let mut changes = catalog.subscribe();
+    while catalog.contains("mcp:s/a") {
+        changes.changed().await;
+    }
+    pins.approve(&pins.pending()).unwrap();
+    imported.refresh();
+    while !catalog.contains("mcp:s/a") {
+        changes.changed().await;
+    }
+    assert!(catalog.execute(&cx(), "mcp:s/a", json!({})).await.is_ok());
+    let error = session.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
+    assert!(reason(&error).contains("waits for approval"), "{error}");
+}
+
+#[tokio::test]
+async fn a_call_waits_until_the_list_of_its_connection_is_known() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let scripted = Scripted::new(revision, vec![tool("a")]);
+        import(&scripted, &open(&folder)).2.ready().await.unwrap();
+        scripted.tools.send_replace(vec![other("a")]);
+        let (catalog, _servers, imported) = import(&scripted, &open(&folder));
+        let held = scripted.hold.lock().await;
+        let call = tokio::spawn(async move { catalog.execute(&cx(), "mcp:s/a", json!({})).await });
+        while !matches!(imported.status(), Status::Connected { .. }) {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!call.is_finished());
+        drop(held);
+        let error = call.await.unwrap().unwrap_err();
+        assert!(reason(&error).contains("changed the definition"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn two_processes_pin_one_first_list() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (open(&folder), open(&folder));
+    let [first, second] = [vec![tool("a")], vec![other("a"), tool("b")]].map(|tools| Scripted::new(MODERN, tools));
+    let (_, _servers, imported) = import(&first, &one);
+    imported.ready().await.unwrap();
+    let (catalog, _servers, imported) = import(&second, &two);
+    imported.ready().await.unwrap();
+    assert_eq!(open(&folder).known(), one.known());
+    assert_eq!(two.pending().len(), 2);
+    for name in ["mcp:s/a", "mcp:s/b"] {
+        let error = catalog.execute(&cx(), name, json!({})).await.unwrap_err();
+        assert!(reason(&error).contains("waits for approval"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    import(&Scripted::new(MODERN, vec![tool("a")]), &open(&folder)).2.ready().await.unwrap();
+    let path = folder.path().join("s.lock");
+    let text = std::fs::read_to_string(&path).unwrap();
+    for damaged in [text.replace("Does a.", "Does b."), text[1..].to_owned(), text.replace("\"s\"", "\"t\"")] {
+        std::fs::write(&path, damaged).unwrap();
+        let opened = Pins::open(&path, "s".parse().unwrap(), ServerSettings::default());
+        assert!(matches!(opened, Err(TrustError::Damaged { .. })));
+    }
+}
+
+#[tokio::test]
+async fn only_the_users_settings_decide_about_effects() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = json!({"mcpServers": {"s": {"command": "c", "toolcrib": {"effects": {"a": "read_only"}}}}}).to_string();
+    let settings = McpFile::from_text("mcp.json", text).unwrap().settings("s").unwrap();
+    let hinted = defined(json!({"name": "b", "inputSchema": {}, "annotations": {"readOnlyHint": true}}));
+    let pins = Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
+    let (catalog, _servers, imported) = import(&Scripted::new(MODERN, vec![tool("a"), hinted]), &pins);
+    imported.ready().await.unwrap();
+    let effects = |name: &str| catalog.get(name).unwrap().tool().effects.clone();
+    assert!(effects("mcp:s/a").is_read_only() && effects("mcp:s/b").is_undeclared());
+}
