@@ -19,7 +19,7 @@ const SHOWN: usize = 200;
 /// The reach of an approval, which has the words of a command and not its folder.
 pub(crate) const EVERY_FOLDER: &str = "but an approval for the session covers every folder";
 
-/// What is protected if no clause and no rule names any of it.
+/// The protected files if no clause and no rule names any of them.
 const ALL_PROTECTED: &str = ".git and files that run by themselves";
 
 /// The lines about a program without walls.

@@ -4,7 +4,6 @@ use tools::ToolError;
 use tools::protocol::{Word, is_invisible};
 
 use crate::command::command;
-use crate::prepare::failed;
 
 /// The line about the time after the start of a background program.
 pub(crate) const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
@@ -40,7 +39,8 @@ impl Request {
                 format!("runs by {}:", self.program) + &lines.chain(variables).collect::<String>()
             }
             None => {
-                let command = command(&self.env, &self.program, &self.args).map_err(|error| failed(&error))?;
+                let command = command(&self.env, &self.program, &self.args)
+                    .map_err(|error| ToolError::execution_failed(error.to_string()))?;
                 format!("runs: {command}")
             }
         };
