@@ -26,7 +26,8 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permi
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
     let noted = seen.clone();
-    check(move || {
+    // In time, late and without a result.
+    seen.check(move || {
         let token = CancellationToken::new();
         let workshop = Workshop::new(&token);
         let (same, cx, seen) =
@@ -53,7 +54,6 @@ fn a_call_that_is_cancelled_at_any_moment_has_one_outcome_and_releases_its_permi
         all([workshop.patient(), hasty, cancel, workshop.patient()]);
         workshop.end();
     });
-    assert!(seen.all(), "in time, late and without a result: {:?}", seen.0);
 }
 
 #[test]
@@ -62,7 +62,8 @@ fn a_call_that_is_dropped_at_any_moment_releases_its_permit() {
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
     let noted = seen.clone();
-    check(move || {
+    // Ended, dropped while it waits and while it runs.
+    seen.check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
         let (same, leave, seen) = (workshop.clone(), CancellationToken::new(), noted.clone());
         let left = leave.clone();
@@ -79,7 +80,6 @@ fn a_call_that_is_dropped_at_any_moment_releases_its_permit() {
         all([workshop.patient(), hasty, leave, workshop.patient()]);
         workshop.end();
     });
-    assert!(seen.all(), "ended, dropped while it waits and while it runs: {:?}", seen.0);
 }
 
 #[test]
@@ -88,7 +88,8 @@ fn a_result_after_the_deadline_is_dropped_and_the_permit_is_released() {
     let _inside = clock.enter();
     let seen = Seen::<3>::new();
     let noted = seen.clone();
-    check(move || {
+    // In time, late and without a result.
+    seen.check(move || {
         let workshop = Workshop::new(&CancellationToken::new());
         let (same, seen, deadline) = (workshop.clone(), noted.clone(), Instant::now() + LIMIT);
         let hasty: Thread = Box::new(move || {
@@ -114,7 +115,6 @@ fn a_result_after_the_deadline_is_dropped_and_the_permit_is_released() {
         all([workshop.patient(), hasty, ring, workshop.patient()]);
         workshop.end();
     });
-    assert!(seen.all(), "in time, late and without a result: {:?}", seen.0);
 }
 
 #[test]
@@ -124,7 +124,8 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
     for is_late in [false, true] {
         let seen = Seen::<2>::new();
         let noted = seen.clone();
-        check(move || {
+        // Before the other one and not at all.
+        seen.check(move || {
             let (token, release) = (CancellationToken::new(), CancellationToken::new());
             let workshop = Workshop::new(&token);
             let until = release.clone();
@@ -153,7 +154,6 @@ fn a_waiting_call_that_is_cancelled_ends_before_its_turn() {
             all([hold, hasty, take_back]);
             workshop.end();
         });
-        assert!(seen.all(), "before the other one and not at all: {:?}", seen.0);
     }
 }
 
