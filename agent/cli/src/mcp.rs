@@ -6,6 +6,9 @@ mod absent;
 mod attach;
 #[cfg(feature = "mcp")]
 mod inventory;
+mod prompt_call;
+#[cfg(feature = "mcp")]
+mod prompts;
 #[cfg(feature = "mcp")]
 mod server;
 
@@ -15,5 +18,6 @@ pub(crate) use absent::{Attached, attach, attach_for, report};
 pub(crate) use attach::{Attached, attach, attach_for, report, standing};
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
+pub(crate) use prompt_call::PromptCall;
 #[cfg(feature = "mcp")]
 pub(crate) use server::{http_server, import};

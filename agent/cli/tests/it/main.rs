@@ -36,6 +36,10 @@ mod loopback;
 mod mcp;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 mod mcp_login;
+#[cfg(all(unix, feature = "mcp", feature = "models"))]
+mod mcp_prompts;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_server;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]
