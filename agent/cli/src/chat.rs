@@ -46,8 +46,15 @@ impl Chat {
             first_failure =
                 Some(self.run_input(RunInput::Resume(Box::new(run))).await?).filter(|exit| *exit != Exit::Success);
         }
+        let changes = tools::subscribe();
+        let mut generation = changes.generation();
         loop {
-            let text = match tokio::task::block_in_place(|| self.input.line())? {
+            let line = tokio::task::block_in_place(|| self.input.line())?;
+            if generation != changes.generation() {
+                generation = changes.generation();
+                self.session.refresh(tools::list());
+            }
+            let text = match line {
                 Line::Text(text) => text,
                 Line::Interrupted => {
                     notice::note("Ctrl-D or /quit ends the chat");

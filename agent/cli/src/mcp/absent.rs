@@ -3,7 +3,7 @@
 use agent::Selection;
 use tools::ToolContext;
 
-use super::PromptCall;
+use super::{PromptCall, ServerReport};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
@@ -38,7 +38,12 @@ pub(crate) async fn attach_for(
     Ok(Attached)
 }
 
-/// Returns no line.
-pub(crate) fn report(_root: &RootOption) -> Vec<String> {
-    Vec::new()
+/// Returns the context as it is.
+pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
+    cx
+}
+
+/// Returns no server.
+pub(crate) fn report(_root: &RootOption) -> Result<Vec<ServerReport>, Error> {
+    Ok(Vec::new())
 }

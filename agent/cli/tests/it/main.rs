@@ -39,7 +39,13 @@ mod mcp_login;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]
+mod mcp_question;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_reach;
+#[cfg(all(unix, feature = "mcp"))]
 mod mcp_server;
+#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+mod mcp_session;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]
@@ -69,6 +75,8 @@ mod repository;
 mod run;
 #[cfg(all(feature = "builtin", feature = "mcp"))]
 mod serve;
+#[cfg(all(feature = "builtin", feature = "mcp"))]
+mod serve_model;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;

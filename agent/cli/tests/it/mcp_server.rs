@@ -1,6 +1,7 @@
 //! A real MCP server over stdio: this program, started again as a server by the tests.
 
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::path::Path;
 
 use rmcp::model::{
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use crate::Crib;
 use crate::mcp::write_user;
 
-/// The variable that makes this program the server. Its value is the description of the tools.
+/// The variable that makes this program the server. Its value is the description of the tools, or `@` and a file that has it.
 const SERVER: &str = "TOOLCRIB_TEST_SERVER";
 
 /// The variable that makes it a server of the older generation.
@@ -49,7 +50,7 @@ fn this_program_serves_if_a_variable_says_so() {
     runtime.block_on(async {
         let server = Server { description };
         // The output of the test harness goes before, and is no message.
-        println!();
+        writeln!(std::io::stdout()).unwrap();
         let running = server.serve((tokio::io::stdin(), tokio::io::stdout())).await.unwrap();
         running.waiting().await.unwrap();
     });
@@ -75,8 +76,12 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        let description = match self.description.strip_prefix('@') {
+            Some(file) => std::fs::read_to_string(file).unwrap(),
+            None => self.description.clone(),
+        };
         let tool = |name: &str| {
-            let definition = json!({"name": name, "description": self.description, "inputSchema": {"type": "object"}});
+            let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
             serde_json::from_value::<Tool>(definition).unwrap()
         };
         Ok(ListToolsResult::with_all_items(["read", "sample"].map(tool).into()))
