@@ -34,6 +34,18 @@ mod lock;
 mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
+#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+mod mcp_login;
+#[cfg(all(unix, feature = "mcp", feature = "models"))]
+mod mcp_prompts;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_question;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_reach;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_server;
+#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+mod mcp_session;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]
@@ -63,9 +75,14 @@ mod repository;
 mod run;
 #[cfg(all(feature = "builtin", feature = "mcp"))]
 mod serve;
+#[cfg(all(feature = "builtin", feature = "mcp"))]
+mod serve_model;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;
+#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+#[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
+mod site;
 mod stream;
 mod sub_agent;
 mod system;

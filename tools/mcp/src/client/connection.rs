@@ -54,7 +54,6 @@ pub(super) struct Connection {
     pub(super) link: Arc<Link>,
     pub(super) server: Server,
     pub(super) limit: Duration,
-    pub(super) has_sampling: bool,
     pub(super) registration: Registration,
     /// Registers the tool that reads resources, for the first server that has some.
     pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
@@ -65,14 +64,14 @@ pub(super) struct Connection {
 impl Connection {
     /// Runs until the server is removed.
     pub(super) async fn run(mut self) {
-        let client = Client::new(self.link.clone(), self.has_sampling);
+        let client = Client::new(self.link.clone());
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         if self.link.status() == Status::Idle {
             self.stop.run_until_cancelled(self.link.wanted.notified()).await;
             self.link.set(State::Connecting);
         }
         while !self.stop.is_cancelled() {
-            let connecting = connect(self.link.name(), &self.server, &client, self.limit, &mut is_legacy);
+            let connecting = connect(&self.link, &self.server, &client, self.limit, &mut is_legacy);
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
             let started = Instant::now();
             let reason = match connected {

@@ -87,6 +87,8 @@ pub struct CallRequest<'a> {
     pub tool: &'a ToolName,
     /// The id of the JSON-RPC request, unique within its connection at any time.
     pub id: &'a str,
+    /// The client. The context of the call has it as a service too.
+    pub peer: &'a Peer,
 }
 
 impl ToolServer {

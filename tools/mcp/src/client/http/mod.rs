@@ -15,8 +15,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tools::protocol::{Access, Target};
 use tools::{Grant, Secret, ToolContext};
 use tools_http::{
-    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
-    Url,
+    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method, Request, Url,
 };
 
 #[cfg(feature = "oauth")]
@@ -108,7 +107,7 @@ impl HttpServer {
     }
 
     /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
-    /// which is hidden from tools.
+    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
     #[cfg(feature = "oauth")]
     #[must_use]
     pub fn with_tokens(self, folder: impl Into<std::path::PathBuf>) -> Self {
@@ -139,6 +138,12 @@ impl HttpServer {
         Ok(StreamableHttpClientTransport::with_client(requests, config))
     }
 
+    /// Returns true if the user set the header that a login would set.
+    #[cfg(feature = "oauth")]
+    fn is_authorised(&self) -> bool {
+        self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).any(|name| name == "authorization")
+    }
+
     /// Makes the client of one connection.
     fn requests(&self) -> Result<Requests, HttpError> {
         let host = self.url.host_str().unwrap_or_default();
@@ -155,12 +160,11 @@ impl HttpServer {
         let mut limits = HttpLimits::default();
         (limits.first_byte, limits.idle, limits.total) = (Duration::MAX, Duration::MAX, Duration::MAX);
         (limits.max_connections, limits.max_connections_per_host) = (MAX_REQUESTS, MAX_REQUESTS);
-        let http = HttpClient::from_options(options.with_limits(limits))?;
         let invalid = |reason: String| HttpError::Url { url: self.url.to_string(), reason };
         let clauses = [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
         let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
-        Ok(Requests::new(http, ToolContext::new().with_grant(Grant::new(clauses))))
+        Requests::new(options.with_limits(limits), origin, ToolContext::new().with_grant(Grant::new(clauses)))
     }
 }
 

@@ -90,7 +90,7 @@ impl HttpServer {
     /// Makes the state of the authorisation, with the tokens that are stored.
     pub(super) async fn authorisation(&self) -> Result<AuthorizationManager, HttpError> {
         let refused = |error: AuthError| HttpError::Option { option: "tokens", reason: error.to_string() };
-        let Some(folder) = &self.tokens else {
+        let Some(folder) = self.tokens.as_ref().filter(|_| !self.is_authorised()) else {
             // Without tokens, requests go as they are.
             return self.manager(Path::new("")).await.map_err(refused);
         };

@@ -5,6 +5,8 @@ mod answers;
 mod login;
 mod reach;
 mod real;
+#[cfg(all(feature = "oauth", unix))]
+mod site;
 
 use super::*;
 
