@@ -43,7 +43,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
             ),
             retry_after: Some(RECONNECTION),
         },
-        error if error.is_authorization_required() => ToolErrorKind::Unavailable {
+        error if needs_login(&error) => ToolErrorKind::Unavailable {
             reason: format!("the MCP server {server} requires a login; ask the user to authorize it"),
         },
         ServiceError::TransportSend(error) => ToolErrorKind::Transient {
@@ -58,4 +58,13 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
         }
         other => failed(format!("the MCP server {server} failed: {}", shown(&other.to_string()))),
     }
+}
+
+/// Returns true if a login, or one with more scopes, may permit the request.
+fn needs_login(error: &ServiceError) -> bool {
+    #[cfg(feature = "http")]
+    if error.auth_challenge().is_some() {
+        return true;
+    }
+    error.is_authorization_required()
 }

@@ -29,11 +29,37 @@ pub(super) const JSON: &str = "application/json";
 pub(crate) struct Requests {
     http: HttpClient,
     cx: ToolContext,
+    #[cfg(feature = "oauth")]
+    refusals: Arc<super::oauth::Refusals>,
 }
 
 impl Requests {
     pub(super) fn new(http: HttpClient, cx: ToolContext) -> Self {
-        Self { http, cx }
+        Self {
+            http,
+            cx,
+            #[cfg(feature = "oauth")]
+            refusals: Arc::default(),
+        }
+    }
+
+    /// Sets the place where refusals are noted.
+    #[cfg(feature = "oauth")]
+    pub(super) fn with_refusals(self, refusals: Arc<super::oauth::Refusals>) -> Self {
+        Self { refusals, ..self }
+    }
+
+    /// Notes whether a login is required.
+    #[cfg(feature = "oauth")]
+    fn note(&self, has_token: bool, refused: Option<&Failure>) {
+        match refused {
+            Some(Failure::AuthRequired(_)) => self.refusals.refuse(),
+            Some(Failure::InsufficientScope(error)) if has_token => {
+                self.refusals.require(error.get_required_scope().unwrap_or_default());
+            }
+            None if has_token => self.refusals.accept(),
+            _ => {}
+        }
     }
 
     /// Sends a request. Its answer is not a refusal for want of authorisation.
@@ -49,6 +75,8 @@ impl Requests {
             request = request.with_header(name, value);
         }
         let more = more.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
+        #[cfg(feature = "oauth")]
+        let has_token = token.is_some();
         let token = token.map(|token| (HeaderName::from_static("authorization"), format!("Bearer {token}")));
         for (name, value) in more.chain(token) {
             let Ok(value) = HeaderValue::from_str(&value) else {
@@ -59,7 +87,10 @@ impl Requests {
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         let request = request.with_header(HeaderName::from_static("accept"), accept);
         let response = self.http.stream(&self.cx, request).await.map_err(Failure::Client)?;
-        match challenge(&response) {
+        let refused = challenge(&response);
+        #[cfg(feature = "oauth")]
+        self.note(has_token, refused.as_ref());
+        match refused {
             Some(refused) => Err(refused),
             None => Ok(response),
         }

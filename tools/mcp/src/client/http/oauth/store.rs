@@ -24,6 +24,16 @@ impl Store {
         Self { path: folder.join(format!("{}.json", &name[..32])) }
     }
 
+    /// Returns the path of the scopes that the server asks for.
+    pub(super) fn scopes(&self) -> PathBuf {
+        self.path.with_extension("scopes")
+    }
+
+    /// Returns the scopes of the latest login.
+    pub(super) fn granted(&self) -> Vec<String> {
+        self.read().ok().flatten().map(|credentials| credentials.granted_scopes).unwrap_or_default()
+    }
+
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }
