@@ -3,21 +3,26 @@
 //!
 //! The suite gives the URL as the last argument, and the calls and the client's registration in a variable.
 
-mod arguments;
 mod browser;
+mod calls;
 mod user;
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tools::{Grant, SharedCatalog, ToolContext, ToolName};
+use tools::{Grant, SharedCatalog, ToolContext};
 use tools_mcp::client::{HttpServer, Import, Imported, Sampling, Servers};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// The maximum number of logins: the first one, and those for more scopes.
 const MAX_LOGINS: usize = 3;
+
+/// The time before the first call. The suite answers a call on the next stream that the client opens, so the stream of notifications must
+/// be open before.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// The document that describes this client to authorisation servers. The suite expects this URL.
 const CLIENT_DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -56,12 +61,13 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
         .with_grant(Grant::parse(["world:write:mcp:suite/*"])?)
         .with_person(Arc::new(user::User))
         .with_service(Sampling::new(user::Model));
-    let called = match scenario["toolCalls"].as_array() {
-        Some(calls) => calls.iter().map(|call| (qualified(&call["name"]), call["arguments"].clone())).collect(),
-        None => all_tools(&catalog, &report.tools),
+    tokio::time::sleep(PAUSE).await;
+    let calls = match scenario["toolCalls"].as_array() {
+        Some(calls) => calls::of_scenario(calls),
+        None => calls::of_tools(&catalog, &report.tools),
     };
-    for (name, arguments) in called {
-        let result = catalog.execute(&cx, &name, arguments::without_nulls(arguments)).await?;
+    for (name, arguments) in calls {
+        let result = catalog.execute(&cx, &name, arguments).await?;
         if result.is_error {
             return Err(result.to_text().into());
         }
@@ -69,16 +75,6 @@ async fn session(server: &HttpServer, scenario: &Value) -> Result<(), Failure> {
     read_all(&imported, &cx).await?;
     servers.remove("suite").await;
     Ok(())
-}
-
-fn qualified(name: &Value) -> String {
-    format!("mcp:suite/{}", name.as_str().unwrap_or_default())
-}
-
-/// Returns a call of each tool.
-fn all_tools(catalog: &SharedCatalog, names: &[ToolName]) -> Vec<(String, Value)> {
-    let tools = names.iter().filter_map(|name| catalog.get(name.as_str()).ok());
-    tools.map(|entry| (entry.name().to_string(), arguments::for_schema(&entry.tool().parameters))).collect()
 }
 
 /// Reads the resources and the prompts.

@@ -154,7 +154,7 @@ impl HttpServer {
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
         let requests = Requests::new(http, ToolContext::new().with_grant(Grant::new(clauses)));
         #[cfg(feature = "oauth")]
-        let requests = requests.with_refusals(self.login.refusals());
+        let requests = requests.with_challenges(self.login.challenges());
         Ok(requests)
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Requests {
     http: HttpClient,
     cx: ToolContext,
     #[cfg(feature = "oauth")]
-    refusals: Arc<super::oauth::Refusals>,
+    challenges: Arc<super::oauth::Challenges>,
 }
 
 impl Requests {
@@ -39,25 +39,26 @@ impl Requests {
             http,
             cx,
             #[cfg(feature = "oauth")]
-            refusals: Arc::default(),
+            challenges: Arc::default(),
         }
     }
 
-    /// Sets the place where refusals are noted.
+    /// Sets the place where challenges are noted.
     #[cfg(feature = "oauth")]
-    pub(super) fn with_refusals(self, refusals: Arc<super::oauth::Refusals>) -> Self {
-        Self { refusals, ..self }
+    pub(super) fn with_challenges(self, challenges: Arc<super::oauth::Challenges>) -> Self {
+        Self { challenges, ..self }
     }
 
     /// Notes whether a login is required.
     #[cfg(feature = "oauth")]
     fn note(&self, has_token: bool, refused: Option<&Failure>) {
         match refused {
-            Some(Failure::AuthRequired(_)) => self.refusals.refuse(),
+            Some(Failure::AuthRequired(error)) => self.challenges.refuse(&error.www_authenticate_header),
             Some(Failure::InsufficientScope(error)) if has_token => {
-                self.refusals.require(error.get_required_scope().unwrap_or_default());
+                let scopes = error.get_required_scope().unwrap_or_default();
+                self.challenges.require(&error.www_authenticate_header, scopes);
             }
-            None if has_token => self.refusals.accept(),
+            None if has_token => self.challenges.accept(),
             _ => {}
         }
     }

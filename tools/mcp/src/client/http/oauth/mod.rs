@@ -1,23 +1,27 @@
 //! Authorisation by OAuth: a person logs in with a browser, and the tokens are kept in a folder.
 
+mod challenges;
 mod exchange;
 mod redirect;
-mod refusals;
 mod store;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::transport::auth::{
     AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, OAuthClientConfig,
 };
+use serde_json::json;
+use tokio::time::timeout;
 use tools::{Secret, visible_line};
-use tools_http::{HttpClient, HttpError, HttpLimits, Url};
+use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
 
+pub(super) use self::challenges::Challenges;
 use self::exchange::Exchange;
 use self::redirect::Redirect;
-pub(super) use self::refusals::Refusals;
 use self::store::Store;
 use super::{HttpServer, is_private};
 
@@ -26,6 +30,9 @@ const CLIENT_NAME: &str = "Toolcrib";
 
 /// The characters of an error of the authorisation server that are shown.
 const SHOWN: usize = 300;
+
+/// The time for the answer to a request without a token.
+const PROBE: Duration = Duration::from_secs(10);
 
 /// The maximum size of a document of an authorisation server, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -63,12 +70,12 @@ pub(super) struct Settings {
     folder: Option<PathBuf>,
     client: Option<(String, Option<Secret>)>,
     document: Option<String>,
-    refusals: Arc<Refusals>,
+    challenges: Arc<Challenges>,
 }
 
 impl Settings {
-    pub(super) fn refusals(&self) -> Arc<Refusals> {
-        self.refusals.clone()
+    pub(super) fn challenges(&self) -> Arc<Challenges> {
+        self.challenges.clone()
     }
 }
 
@@ -78,7 +85,7 @@ impl HttpServer {
     #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
-        self.login.refusals = Arc::new(Refusals::new(Store::new(&folder, &self.url).scopes()));
+        self.login.challenges = Arc::new(Challenges::new(Store::new(&folder, &self.url).challenge()));
         self.login.folder = Some(folder);
         self
     }
@@ -100,7 +107,7 @@ impl HttpServer {
 
     /// Returns true if the server has refused a request since the latest login, and a login may permit it.
     pub fn is_login_required(&self) -> bool {
-        self.login.refusals.is_pending()
+        self.login.challenges.is_pending()
     }
 
     /// Logs a person in and stores the tokens. `open` gets the URL to open in the person's browser, which then leads back to this
@@ -117,7 +124,11 @@ impl HttpServer {
         let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
         let redirect = Redirect::listen().await?;
         let mut manager = self.manager(folder).await?;
-        let found = manager.resolve_metadata().await?;
+        if !self.is_login_required() {
+            self.probe().await;
+        }
+        let challenge = self.login.challenges.latest();
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
         manager.set_metadata(found.metadata);
         let session = AuthorizationSession::new(manager, self.request(folder, redirect.url())).await;
         let session = session.map_err(|(_, error)| error)?;
@@ -126,8 +137,17 @@ impl HttpServer {
         open(url.as_str());
         let answered = redirect.answer(&state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
-        self.login.refusals.clear();
+        self.login.challenges.end();
         Ok(())
+    }
+
+    /// Sends a request without a token, because some servers say only then where to log in.
+    async fn probe(&self) {
+        let message = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
+        let Ok(requests) = self.requests() else { return };
+        let request = Request::new(Method::POST, self.url.as_str()).and_then(|request| request.with_json(&message));
+        // The refusal is noted, and a login without one finds the authorisation server by the specification's addresses.
+        let _ = timeout(PROBE, requests.send(request, None, HashMap::new(), [])).await;
     }
 
     /// Makes the request of a login.
@@ -138,7 +158,7 @@ impl HttpServer {
             request.client_secret = secret.as_ref().map(|secret| secret.expose().to_owned());
         }
         request.client_metadata_url = self.login.document.clone();
-        let lacking = self.login.refusals.scopes();
+        let lacking = self.login.challenges.scopes();
         if lacking.is_empty() {
             return request.with_initial_scope_selection();
         }
@@ -152,7 +172,7 @@ impl HttpServer {
     /// # Errors
     /// Returns an error if the file cannot be removed.
     pub fn log_out(&self) -> io::Result<()> {
-        self.login.refusals.clear();
+        self.login.challenges.remove()?;
         self.login.folder.as_deref().map_or(Ok(()), |folder| Store::new(folder, &self.url).remove())
     }
 
@@ -166,6 +186,10 @@ impl HttpServer {
         let mut manager = self.manager(folder).await.map_err(refused)?;
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
+            let challenge = self.login.challenges.latest();
+            if let Ok(found) = manager.resolve_metadata_from_challenge(challenge.as_deref()).await {
+                manager.set_metadata(found.metadata);
+            }
             match manager.initialize_from_store().await {
                 Ok(true) => self.configure(&mut manager).map_err(refused)?,
                 Ok(false) => {}

@@ -24,9 +24,9 @@ impl Store {
         Self { path: folder.join(format!("{}.json", &name[..32])) }
     }
 
-    /// Returns the path of the scopes that the server asks for.
-    pub(super) fn scopes(&self) -> PathBuf {
-        self.path.with_extension("scopes")
+    /// Returns the path of the server's latest challenge.
+    pub(super) fn challenge(&self) -> PathBuf {
+        self.path.with_extension("challenge")
     }
 
     /// Returns the scopes of the latest login.
