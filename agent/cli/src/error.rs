@@ -157,6 +157,9 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Import(#[from] tools_mcp::client::ImportError),
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    Login(#[from] tools_mcp::client::LoginError),
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -196,6 +199,8 @@ impl Error {
             Self::Unapproved { .. } => Exit::Refused,
             #[cfg(feature = "mcp")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
+            #[cfg(feature = "mcp")]
+            Self::Login(_) => Exit::Failed,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,

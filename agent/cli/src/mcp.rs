@@ -16,4 +16,4 @@ pub(crate) use attach::{Attached, attach, attach_for, report, standing};
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
 #[cfg(feature = "mcp")]
-pub(crate) use server::import;
+pub(crate) use server::{http_server, import};

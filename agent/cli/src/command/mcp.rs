@@ -4,6 +4,7 @@ mod approve;
 mod change;
 mod connect;
 mod list;
+mod login;
 
 use std::path::PathBuf;
 
@@ -16,7 +17,7 @@ use crate::exit::Exit;
 use crate::host::RootOption;
 use crate::mcp::Inventory;
 
-/// List the MCP servers of your file and of the project, and add, approve, test or remove one
+/// List the MCP servers of your file and of the project, and add, approve, log in to, test or remove one
 ///
 /// Your servers are in mcp.json beside the settings file, those of a project in .mcp.json in the root. Both have the format
 /// `mcpServers` of other programs. A project's server neither starts nor connects before you approve it.
@@ -46,7 +47,7 @@ enum McpCommand {
     List(ListOptions),
     /// Add a server, or change the one of this name: a command, or a URL with --url
     Add(AddOptions),
-    /// Remove a server with its approval and the definitions of its tools
+    /// Remove a server with its approval, the definitions of its tools and the login to it
     Remove {
         /// The name
         name: String,
@@ -62,6 +63,18 @@ enum McpCommand {
     Tools(ServerOptions),
     /// Connect a server, and show the revision of the protocol, the time and the number of tools
     Test(ServerOptions),
+    /// Log in to a server that is reached by URL, with a browser
+    ///
+    /// Prints the address to open, and waits for the browser's answer on a port of this machine. Sessions use the login and renew it.
+    Login(ServerOptions),
+    /// Remove the login to a server
+    Logout {
+        /// The name
+        name: String,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
     /// Approve a project's server, or new and changed tools of any server
     ///
     /// Asks on a terminal. Without one, --digest names what to approve, as an earlier `approve` has shown it.
@@ -139,6 +152,8 @@ impl McpArgs {
             Some(McpCommand::Remove { name, project, root }) => change::remove(&name, project, &root)?,
             Some(McpCommand::Tools(server)) => list::tools(&server.connect().await?)?,
             Some(McpCommand::Test(server)) => list::test(&server.connect().await?)?,
+            Some(McpCommand::Login(server)) => login::login(server).await?,
+            Some(McpCommand::Logout { name, root }) => login::logout(&name, &root)?,
             Some(McpCommand::Approve { server, digest, variable }) => {
                 return approve::approve(server, &digest, variable).await;
             }

@@ -85,15 +85,7 @@ fn start(
     if configured.entry.is_disabled {
         return Ok(None);
     }
-    let resolved = match inventory.standing(configured) {
-        Standing::Ready(resolved) | Standing::Disabled(resolved) => resolved,
-        Standing::Unapproved | Standing::Changed(_) => {
-            return Err(Error::Unapproved { server: configured.name.to_string() });
-        }
-        Standing::Unusable(reason) => {
-            return Err(Error::Server { server: configured.name.to_string(), reason });
-        }
-    };
+    let resolved = inventory.usable(configured)?;
     let pins = inventory.pins(configured)?;
     let import = import(inventory, configured, resolved, pins.clone(), root, settings)?.with_known(pins.known());
     let imported = servers.import(import)?;

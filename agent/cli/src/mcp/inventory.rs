@@ -142,6 +142,15 @@ impl Inventory {
         }
     }
 
+    /// Returns a server that may start or be connected.
+    pub(crate) fn usable(&self, server: &Configured) -> Result<Resolved, Error> {
+        match self.standing(server) {
+            Standing::Ready(resolved) | Standing::Disabled(resolved) => Ok(resolved),
+            Standing::Unapproved | Standing::Changed(_) => Err(Error::Unapproved { server: server.name.to_string() }),
+            Standing::Unusable(reason) => Err(Error::Server { server: server.name.to_string(), reason }),
+        }
+    }
+
     /// Returns a server without references to variables, and its program.
     pub(crate) fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
         let environment =
@@ -173,12 +182,34 @@ impl Inventory {
 
     /// Opens the pins of a server, in its `mcp.lock`.
     pub(crate) fn pins(&self, server: &Configured) -> Result<Arc<Pins>, TrustError> {
+        let path = self.folder("pins", server).join("mcp.lock");
+        Pins::open(path, server.name.clone(), server.settings.clone()).map(Arc::new)
+    }
+
+    /// Returns the folder for the tokens of the login to a server. A project's server does not get those of the user's one.
+    pub(crate) fn tokens(&self, server: &Configured) -> PathBuf {
+        self.folder("tokens", server)
+    }
+
+    /// Removes the login to a server. Returns true if there was one.
+    pub(crate) fn remove_tokens(&self, server: &Configured) -> Result<bool, Error> {
+        match std::fs::remove_dir_all(self.tokens(server)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::Server {
+                server: server.name.to_string(),
+                reason: format!("the login cannot be removed: {error}; remove {}", self.tokens(server).display()),
+            }),
+        }
+    }
+
+    /// Returns the folder of this kind for a server.
+    fn folder(&self, kind: &str, server: &Configured) -> PathBuf {
         let workspace = Digest::hash_bytes(self.workspace().as_bytes()).to_string();
         let scope = match server.owner {
             FileOwner::User => "user",
             FileOwner::Project => &workspace[..DIGITS],
         };
-        let path = self.state.join("pins").join(scope).join(server.name.as_str()).join("mcp.lock");
-        Pins::open(path, server.name.clone(), server.settings.clone()).map(Arc::new)
+        self.state.join(kind).join(scope).join(server.name.as_str())
     }
 }

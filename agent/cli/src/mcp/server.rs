@@ -1,5 +1,6 @@
 //! From a configured server to its import.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +17,9 @@ use crate::host::RootOption;
 use crate::program;
 
 /// Headers whose values are secrets even if the file has them as they are.
-const SECRET_HEADERS: [&str; 2] = ["authorization", "proxy-authorization"];
+const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
+
+const AUTHORIZATION: &str = "authorization";
 
 /// The variable that tells a server that this program has started it. If it is this program too, it has no servers of its own, because
 /// it could start itself without end.
@@ -55,25 +58,59 @@ pub(crate) fn import(
             }
         }
         (Transport::Http { url, headers }, _) => {
-            let mut reached = HttpServer::new(&url).map_err(|error| unusable(server, error))?;
-            #[cfg(feature = "web")]
-            {
-                reached = reached.with_options(crate::web::server_options(settings)?);
-            }
-            for (name, value) in headers {
-                let is_secret =
-                    SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || is_expanded(server, &name);
-                let with =
-                    if is_secret { reached.with_secret(&name, &value) } else { reached.with_header(&name, &value) };
-                reached = with.map_err(|error| unusable(server, error))?;
-            }
-            Server::from(reached)
+            Server::from(with_headers(inventory, server, &url, headers, settings)?)
         }
         (Transport::Stdio { command, .. }, None) => {
             return Err(Error::NoProgram { server: server.name.to_string(), command });
         }
     };
-    Ok(Import::new(server.name.clone(), reached).with_shared_review(pins))
+    Ok(Import::new(server.name.clone(), reached).with_shared_review(pins).with_login_advice(login_advice(server)))
+}
+
+/// Returns the next step if the server requires a login.
+fn login_advice(server: &Configured) -> String {
+    match &server.entry.transport {
+        Transport::Http { headers, .. } if headers.keys().any(|name| name.eq_ignore_ascii_case(AUTHORIZATION)) => {
+            format!("it does not accept the header {AUTHORIZATION} of its entry in mcp.json")
+        }
+        _ => format!("run {} mcp login {}", program::name(), server.name),
+    }
+}
+
+/// Returns a server that is reached by URL and may be connected.
+pub(crate) fn http_server(
+    inventory: &Inventory,
+    server: &Configured,
+    settings: &Settings,
+) -> Result<HttpServer, Error> {
+    match inventory.usable(server)?.transport {
+        Transport::Http { url, headers } => with_headers(inventory, server, &url, headers, settings),
+        Transport::Stdio { .. } => {
+            let reason = "it is a program; only a server that is reached by URL has a login".to_owned();
+            Err(Error::Server { server: server.name.to_string(), reason })
+        }
+    }
+}
+
+fn with_headers(
+    inventory: &Inventory,
+    server: &Configured,
+    url: &str,
+    headers: BTreeMap<String, String>,
+    settings: &Settings,
+) -> Result<HttpServer, Error> {
+    let reached = HttpServer::new(url).map_err(|error| unusable(server, error))?;
+    let mut reached = reached.with_tokens(inventory.tokens(server));
+    #[cfg(feature = "web")]
+    {
+        reached = reached.with_options(crate::web::server_options(settings)?);
+    }
+    for (name, value) in headers {
+        let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || is_expanded(server, &name);
+        let with = if is_secret { reached.with_secret(&name, &value) } else { reached.with_header(&name, &value) };
+        reached = with.map_err(|error| unusable(server, error))?;
+    }
+    Ok(reached)
 }
 
 /// Returns true if the file has a reference to a variable in the header.

@@ -34,6 +34,8 @@ mod lock;
 mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
+#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+mod mcp_login;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]
@@ -66,6 +68,9 @@ mod serve;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;
+#[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
+#[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
+mod site;
 mod stream;
 mod sub_agent;
 mod system;

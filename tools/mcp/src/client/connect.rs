@@ -6,17 +6,17 @@ use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientInitializeError;
 
-use super::link::shown;
+use super::link::{Link, shown};
 use super::server::{Connected, Failure};
 use super::service::Client;
-use super::{ImportError, Server, ServerName};
+use super::{ImportError, Server};
 
 /// Opens a connection: revision 2026-07-28, or 2025-11-25 if the server does not speak the newer one.
 ///
 /// A server that ends the connection at a message of the newer revision gets a second connection. `is_legacy` is set if a server needs
 /// the older revision, so that later connections begin with it.
 pub(super) async fn connect(
-    name: &ServerName,
+    link: &Link,
     server: &Server,
     client: &Client,
     limit: Duration,
@@ -26,7 +26,7 @@ pub(super) async fn connect(
         if !*is_legacy {
             match server.connect(client.clone(), automatic()).await {
                 Err(Failure::Handshake(error, _)) if may_be_legacy(&error) => {
-                    tracing::debug!(server = name.as_str(), %error, "trying revision 2025-11-25 on another connection");
+                    tracing::debug!(server = link.name().as_str(), %error, "trying revision 2025-11-25 on another connection");
                 }
                 outcome => return outcome,
             }
@@ -35,8 +35,8 @@ pub(super) async fn connect(
         connected.inspect(|_| *is_legacy = true)
     };
     match tokio::time::timeout(limit, connecting).await {
-        Ok(outcome) => outcome.map_err(|failure| import_error(name, failure)),
-        Err(_) => Err(ImportError::Timeout { name: name.clone(), limit }),
+        Ok(outcome) => outcome.map_err(|failure| import_error(link, failure)),
+        Err(_) => Err(ImportError::Timeout { name: link.name().clone(), limit }),
     }
 }
 
@@ -54,13 +54,23 @@ fn may_be_legacy(error: &ClientInitializeError) -> bool {
             server_supported.iter().any(ProtocolVersion::has_initialize)
         }
         ClientInitializeError::LegacyFallbackFailed { .. } | ClientInitializeError::Cancelled => false,
-        other => !other.is_authorization_required(),
+        other => !needs_login(other),
     }
 }
 
-fn import_error(name: &ServerName, failure: Failure) -> ImportError {
-    let name = name.clone();
+/// Returns true if a login, or one with more scopes, may permit the connection.
+fn needs_login(error: &ClientInitializeError) -> bool {
+    #[cfg(feature = "http")]
+    if error.auth_challenge().is_some() {
+        return true;
+    }
+    error.is_authorization_required()
+}
+
+fn import_error(link: &Link, failure: Failure) -> ImportError {
+    let name = link.name().clone();
     match failure {
+        Failure::Handshake(error, _) if needs_login(&error) => link.login_required(),
         Failure::Open(reason) => ImportError::Open { name, reason: shown(&reason) },
         Failure::Handshake(error, end) => {
             let end = end.map(|end| format!("; {end}")).unwrap_or_default();

@@ -72,7 +72,7 @@ impl Connection {
             self.link.set(State::Connecting);
         }
         while !self.stop.is_cancelled() {
-            let connecting = connect(self.link.name(), &self.server, &client, self.limit, &mut is_legacy);
+            let connecting = connect(&self.link, &self.server, &client, self.limit, &mut is_legacy);
             let Some(connected) = self.stop.run_until_cancelled(connecting).await else { break };
             let started = Instant::now();
             let reason = match connected {

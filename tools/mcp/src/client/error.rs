@@ -30,6 +30,14 @@ pub enum ImportError {
         /// The fault.
         reason: String,
     },
+    /// The server gives access only after a login, or no longer accepts an earlier one.
+    #[error("the MCP server {name} requires a login; {advice}")]
+    LoginRequired {
+        /// The server.
+        name: ServerName,
+        /// The next step: that of [`Import::with_login_advice`](super::Import::with_login_advice).
+        advice: String,
+    },
     /// The connection was not ready in time.
     #[error("the MCP server {name} has not answered within {limit:?}; see whether it runs")]
     Timeout {

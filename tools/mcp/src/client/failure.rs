@@ -7,7 +7,7 @@ use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
 use super::ServerName;
-use super::link::shown;
+use super::link::{Link, shown};
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
@@ -15,7 +15,17 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 /// The time until a call on a new connection can succeed.
 const RECONNECTION: Duration = Duration::from_secs(2);
 
-/// Converts the error of a request that runs for a call.
+impl Link {
+    /// Converts the error of a request that runs for a call.
+    pub(super) fn failure(&self, error: ServiceError) -> ToolErrorKind {
+        if needs_login(&error) {
+            return ToolErrorKind::Unavailable { reason: self.login_required().to_string() };
+        }
+        failure(self.name(), error)
+    }
+}
+
+/// Converts the error of a request that runs for a call. A missing login is a failure like others.
 pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind {
     let failed = |message| ToolErrorKind::ExecutionFailed { message };
     match error {
@@ -42,9 +52,6 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
                  find out whether it did before you repeat it"
             ),
             retry_after: Some(RECONNECTION),
-        },
-        error if needs_login(&error) => ToolErrorKind::Unavailable {
-            reason: format!("the MCP server {server} requires a login; ask the user to authorize it"),
         },
         ServiceError::TransportSend(error) => ToolErrorKind::Transient {
             message: format!(

@@ -17,6 +17,7 @@ pub struct Import {
     pub(super) review: Option<Arc<dyn Review>>,
     pub(super) has_sampling: bool,
     pub(super) known: Vec<(ToolName, ServerTool)>,
+    pub(super) login_advice: String,
 }
 
 impl Import {
@@ -25,8 +26,15 @@ impl Import {
 
     /// Creates the import of a server under a name.
     pub fn new(name: ServerName, server: impl Into<Server>) -> Self {
-        let (server, timeout) = (server.into(), Self::DEFAULT_CONNECT_TIMEOUT);
-        Self { name, server, timeout, review: None, has_sampling: false, known: Vec::new() }
+        Self {
+            name,
+            server: server.into(),
+            timeout: Self::DEFAULT_CONNECT_TIMEOUT,
+            review: None,
+            has_sampling: false,
+            known: Vec::new(),
+            login_advice: "ask the user to log in to it".to_owned(),
+        }
     }
 
     /// Sets the time limit of each attempt to connect.
@@ -40,6 +48,12 @@ impl Import {
     #[must_use]
     pub fn with_sampling(self, has_sampling: bool) -> Self {
         Self { has_sampling, ..self }
+    }
+
+    /// Sets the next step after the refusal of a server that requires a login, such as "run app login".
+    #[must_use]
+    pub fn with_login_advice(self, advice: impl Into<String>) -> Self {
+        Self { login_advice: advice.into(), ..self }
     }
 
     /// Sets a function that reviews each definition before it is registered. Without one, each call of an imported tool counts as an

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
-use super::{Review, ServerName, Status};
+use super::{ImportError, Review, ServerName, Status};
 
 /// The maximum length of a text of a server in an error message, in characters.
 pub(super) const MAX_MESSAGE: usize = 500;
@@ -22,6 +22,7 @@ pub(super) struct Link {
     /// The digests of the definitions in the latest list.
     present: Mutex<HashMap<ToolName, Digest>>,
     pub(super) review: Option<Arc<dyn Review>>,
+    login_advice: String,
     pub(super) calls: Calls,
     /// Notified when a call finds the server disconnected.
     pub(super) wanted: Notify,
@@ -54,13 +55,18 @@ pub(super) enum Listed {
 }
 
 impl Link {
-    pub(super) fn new(name: ServerName, review: Option<Arc<dyn Review>>, state: State) -> Self {
+    pub(super) fn new(name: ServerName, review: Option<Arc<dyn Review>>, login_advice: String, state: State) -> Self {
         let (listed, present, calls, wanted, changed) = Default::default();
-        Self { name, state: watch::Sender::new(state), listed, present, review, calls, wanted, changed }
+        Self { name, state: watch::Sender::new(state), listed, present, review, login_advice, calls, wanted, changed }
     }
 
     pub(super) fn name(&self) -> &ServerName {
         &self.name
+    }
+
+    /// Returns the error of a server that requires a login.
+    pub(super) fn login_required(&self) -> ImportError {
+        ImportError::LoginRequired { name: self.name.clone(), advice: self.login_advice.clone() }
     }
 
     pub(super) fn set(&self, state: State) {

@@ -14,7 +14,6 @@ use tokio::time::sleep;
 use tools::{ToolContext, ToolErrorKind};
 
 use super::elicitation::elicit;
-use super::failure::failure;
 use super::link::Link;
 use super::sampling::{Refused, sample};
 
@@ -44,7 +43,7 @@ pub(super) async fn request(
     let mut answers = Answers::default();
     for _ in 0..=MAX_ROUNDS {
         let result = link.calls.request(peer, cx, request(answers)).await;
-        match result.map_err(|error| failure(link.name(), error))? {
+        match result.map_err(|error| link.failure(error))? {
             ServerResult::InputRequiredResult(required) => answers = answered(link, cx, required).await?,
             other => return Ok(other),
         }

@@ -135,13 +135,13 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let Import { name, server, timeout: limit, review, has_sampling, known } = import;
+        let Import { name, server, timeout: limit, review, has_sampling, known, login_advice } = import;
         let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
         }
         let state = if known.is_empty() { State::Connecting } else { State::Idle };
-        let link = Arc::new(Link::new(name.clone(), review, state));
+        let link = Arc::new(Link::new(name.clone(), review, login_advice, state));
         let (outcome, latest) = watch::channel(None);
         let stop = CancellationToken::new();
         let mut registration = Registration::new(self.0.destination.clone());

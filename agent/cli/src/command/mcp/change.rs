@@ -49,7 +49,7 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a server, its approval and its pins.
+/// Removes a server, its approval, its pins and its login.
 pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Result<(), Error> {
     let mut inventory = Inventory::load(root)?;
     let owner = if is_of_project { FileOwner::Project } else { FileOwner::User };
@@ -58,6 +58,7 @@ pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Resu
         // Damaged pins are removed by hand, as the error says.
         let pins = inventory.pins(&configured)?;
         Arc::into_inner(pins).map(Pins::remove).transpose()?;
+        inventory.remove_tokens(&configured)?;
     }
     if is_of_project {
         inventory.approvals().revoke(&inventory.workspace(), name)?;

@@ -10,7 +10,7 @@ use tools_mcp::trust::Pins;
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
-use crate::mcp::{Configured, Inventory, Standing, import};
+use crate::mcp::{Configured, Inventory, import};
 
 /// A server that a command looks at. It ends when this is dropped.
 pub(super) struct Connected {
@@ -30,13 +30,7 @@ pub(super) async fn connect(
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Connected, Error> {
-    let resolved = match inventory.standing(server) {
-        Standing::Ready(resolved) | Standing::Disabled(resolved) => resolved,
-        Standing::Unapproved | Standing::Changed(_) => {
-            return Err(Error::Unapproved { server: server.name.to_string() });
-        }
-        Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),
-    };
+    let resolved = inventory.usable(server)?;
     let pins = inventory.pins(server)?;
     let catalog = SharedCatalog::new();
     let servers = Servers::new(catalog.clone());

@@ -15,8 +15,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use tools::protocol::{Access, Target};
 use tools::{Grant, Secret, ToolContext};
 use tools_http::{
-    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, HttpLimits, HttpOptions, Method, Request,
-    Url,
+    BoundSecret, HeaderMap, HeaderName, HeaderValue, HttpError, HttpLimits, HttpOptions, Method, Request, Url,
 };
 
 #[cfg(feature = "oauth")]
@@ -131,6 +130,12 @@ impl HttpServer {
         Ok(StreamableHttpClientTransport::with_client(requests, config))
     }
 
+    /// Returns true if the user set the header that a login would set.
+    #[cfg(feature = "oauth")]
+    fn is_authorised(&self) -> bool {
+        self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).any(|name| name == "authorization")
+    }
+
     /// Makes the client of one connection.
     fn requests(&self) -> Result<Requests, HttpError> {
         let host = self.url.host_str().unwrap_or_default();
@@ -147,12 +152,12 @@ impl HttpServer {
         let mut limits = HttpLimits::default();
         (limits.first_byte, limits.idle, limits.total) = (Duration::MAX, Duration::MAX, Duration::MAX);
         (limits.max_connections, limits.max_connections_per_host) = (MAX_REQUESTS, MAX_REQUESTS);
-        let http = HttpClient::from_options(options.with_limits(limits))?;
         let invalid = |reason: String| HttpError::Url { url: self.url.to_string(), reason };
         let clauses = [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
         let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
-        let requests = Requests::new(http, ToolContext::new().with_grant(Grant::new(clauses)));
+        let cx = ToolContext::new().with_grant(Grant::new(clauses));
+        let requests = Requests::new(options.with_limits(limits), origin, cx)?;
         #[cfg(feature = "oauth")]
         let requests = requests.with_challenges(self.login.challenges());
         Ok(requests)

@@ -1,7 +1,7 @@
 //! [`Requests`]: the requests of streamable HTTP.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::stream::BoxStream;
 use rmcp::model::ClientJsonRpcMessage;
@@ -10,8 +10,11 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpPostResponse, StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
-use tools::ToolContext;
-use tools_http::{HeaderName, HeaderValue, HttpClient, HttpError, Method, Request, ResponseStream, StatusCode};
+use tools::{Secret, ToolContext};
+use tools_http::{
+    BoundSecret, HeaderName, HeaderValue, HttpClient, HttpError, HttpOptions, Method, Request, ResponseStream,
+    StatusCode,
+};
 
 use super::MAX_MESSAGE_BYTES;
 use super::events::events;
@@ -20,6 +23,7 @@ pub(super) type Failure = StreamableHttpError<HttpError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const AUTHORIZATION: HeaderName = HeaderName::from_static("authorization");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 pub(super) const EVENTS: &str = "text/event-stream";
 pub(super) const JSON: &str = "application/json";
@@ -29,18 +33,39 @@ pub(super) const JSON: &str = "application/json";
 pub(crate) struct Requests {
     http: HttpClient,
     cx: ToolContext,
+    /// The options of `http`.
+    options: HttpOptions,
+    origin: String,
+    /// The latest token, and the client that sends it and replaces it in answers.
+    authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
     #[cfg(feature = "oauth")]
     challenges: Arc<super::oauth::Challenges>,
 }
 
 impl Requests {
-    pub(super) fn new(http: HttpClient, cx: ToolContext) -> Self {
-        Self {
+    pub(super) fn new(options: HttpOptions, origin: String, cx: ToolContext) -> Result<Self, HttpError> {
+        let http = HttpClient::from_options(options.clone())?;
+        Ok(Self {
             http,
             cx,
+            options,
+            origin,
+            authorised: Arc::default(),
             #[cfg(feature = "oauth")]
             challenges: Arc::default(),
+        })
+    }
+
+    /// Returns the client of requests with a token, which treats the token as a secret.
+    fn authorised(&self, token: &str) -> Result<HttpClient, HttpError> {
+        let mut authorised = self.authorised.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, http)) = authorised.as_ref().filter(|(latest, _)| latest.expose() == token) {
+            return Ok(http.clone());
         }
+        let secret = BoundSecret::new("login", &self.origin, AUTHORIZATION.as_str(), "Bearer ", token)?;
+        let http = self.http.new_sibling(self.options.clone().with_secret(secret))?;
+        *authorised = Some((Secret::new(token), http.clone()));
+        Ok(http)
     }
 
     /// Sets the place where challenges are noted.
@@ -76,10 +101,7 @@ impl Requests {
             request = request.with_header(name, value);
         }
         let more = more.into_iter().filter_map(|(name, value)| Some((name, value?.to_owned())));
-        #[cfg(feature = "oauth")]
-        let has_token = token.is_some();
-        let token = token.map(|token| (HeaderName::from_static("authorization"), format!("Bearer {token}")));
-        for (name, value) in more.chain(token) {
+        for (name, value) in more {
             let Ok(value) = HeaderValue::from_str(&value) else {
                 return Err(Failure::UnexpectedServerResponse(format!("the value of {name} is not a header").into()));
             };
@@ -87,7 +109,13 @@ impl Requests {
         }
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         let request = request.with_header(HeaderName::from_static("accept"), accept);
-        let response = self.http.stream(&self.cx, request).await.map_err(Failure::Client)?;
+        #[cfg(feature = "oauth")]
+        let has_token = token.is_some();
+        let http = match token {
+            Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
+            None => &self.http,
+        };
+        let response = http.stream(&self.cx, request).await.map_err(Failure::Client)?;
         let refused = challenge(&response);
         #[cfg(feature = "oauth")]
         self.note(has_token, refused.as_ref());
@@ -174,10 +202,12 @@ impl StreamableHttpClient for Requests {
 
 /// Returns the error of an answer that asks for authorisation.
 fn challenge(response: &ResponseStream) -> Option<Failure> {
-    let challenge = response.headers.get("www-authenticate")?.to_str().ok()?.to_owned();
-    match response.status {
-        StatusCode::UNAUTHORIZED => Some(Failure::AuthRequired(AuthRequiredError::new(challenge))),
-        StatusCode::FORBIDDEN => {
+    let challenge = response.headers.get("www-authenticate").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    match (response.status, challenge) {
+        (StatusCode::UNAUTHORIZED, challenge) => {
+            Some(Failure::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default())))
+        }
+        (StatusCode::FORBIDDEN, Some(challenge)) => {
             let scope = scope(&challenge);
             Some(Failure::InsufficientScope(InsufficientScopeError::new(challenge, scope)))
         }

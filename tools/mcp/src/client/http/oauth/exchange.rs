@@ -5,7 +5,10 @@ use rmcp::transport::auth::{
 };
 use tools::protocol::{Access, Target};
 use tools::{Grant, ToolContext};
-use tools_http::{HttpClient, Method, Request, Response};
+use tools_http::{HttpClient, Method, Request, Response, Url};
+
+/// The fields of a form whose values are secrets.
+const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];
 
 /// The requests of OAuth, each with a grant for its host alone.
 pub(super) struct Exchange {
@@ -32,16 +35,27 @@ impl Exchange {
             request = request.with_header(name.clone(), value.clone());
         }
         if request.method() != Method::GET {
-            request = request.with_body(body);
+            request = request.with_body(body.clone());
         }
         let url = request.url();
         let host = url.host_str().unwrap_or_default();
         let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let clause = |access| Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause());
         let cx = ToolContext::new().with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
-        let Response { status, headers, body, .. } = client.send(&cx, request).await?;
-        let mut response = http::Response::new(body.to_vec());
+        let Response { status, headers, body: answer, .. } = client.send(&cx, request).await?;
+        // The text of an error is shown, and may repeat the request.
+        let answer = if status.is_success() { answer.to_vec() } else { masked(&body, &answer) };
+        let mut response = http::Response::new(answer);
         (*response.status_mut(), *response.headers_mut()) = (status, headers);
         Ok(response)
     }
+}
+
+/// Returns the answer to a form without the form's secrets.
+fn masked(form: &[u8], answer: &[u8]) -> Vec<u8> {
+    let Ok(mut url) = Url::parse("http://form.invalid/") else { return Vec::new() };
+    url.set_query(Some(&String::from_utf8_lossy(form)));
+    let fields = url.query_pairs().filter(|(name, value)| SECRET_FIELDS.contains(&&**name) && !value.is_empty());
+    let answer = String::from_utf8_lossy(answer).into_owned();
+    fields.fold(answer, |answer, (name, value)| answer.replace(&*value, &format!("[secret:{name}]"))).into_bytes()
 }

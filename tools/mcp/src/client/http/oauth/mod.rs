@@ -81,7 +81,7 @@ impl Settings {
 
 impl HttpServer {
     /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
-    /// which is hidden from tools.
+    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
     #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
@@ -179,7 +179,7 @@ impl HttpServer {
     /// Makes the state of the authorisation, with the tokens that are stored.
     pub(super) async fn authorisation(&self) -> Result<AuthorizationManager, HttpError> {
         let refused = |error: AuthError| HttpError::Option { option: "tokens", reason: error.to_string() };
-        let Some(folder) = &self.login.folder else {
+        let Some(folder) = self.login.folder.as_ref().filter(|_| !self.is_authorised()) else {
             // Without tokens, requests go as they are.
             return self.manager(Path::new("")).await.map_err(refused);
         };

@@ -1,12 +1,12 @@
 //! [`Store`]: the file with the tokens of a server.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::future::Future;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
-use rmcp::transport::auth::{AuthError, CredentialStore, StoredCredentials};
+use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
 use tempfile::NamedTempFile;
 use tools::protocol::Digest;
 use tools_http::Url;
@@ -90,12 +90,35 @@ impl CredentialStore for Store {
     {
         Box::pin(async { self.remove().map_err(|error| self.failed(&error)) })
     }
+
+    fn acquire_refresh_guard<'a, 'b>(&'a self) -> Later<'b, Option<CredentialRefreshGuard>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        let path = self.path.with_extension("lock");
+        Box::pin(async move {
+            let locked = tokio::task::spawn_blocking(move || lock(&path)).await;
+            let locked =
+                locked.unwrap_or_else(|error| Err(io::Error::other(error))).map_err(|error| self.failed(&error))?;
+            Ok(Some(CredentialRefreshGuard::new(locked)))
+        })
+    }
 }
 
 impl Store {
     fn failed(&self, error: &io::Error) -> AuthError {
         AuthError::CredentialStoreError(format!("{}: {error}", self.path.display()))
     }
+}
+
+/// Waits until no other program refreshes the tokens, which a server may accept for one refresh only.
+fn lock(path: &Path) -> io::Result<File> {
+    make_folder(path.parent().unwrap_or(Path::new(".")))?;
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    #[cfg(unix)]
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(file)
 }
 
 #[cfg(unix)]

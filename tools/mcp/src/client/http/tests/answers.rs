@@ -47,7 +47,7 @@ async fn post(
     (limits.max_json_response_size, limits.max_sse_event_size, limits.max_error_response_size) = (1000, 1000, 100);
     let headers = HashMap::from([(HeaderName::from_static("mcp-method"), HeaderValue::from_static("ping"))]);
     let uri: Arc<str> = server.url("/mcp").into();
-    let token = Some("token".to_owned());
+    let token = Some("the-token".to_owned());
     let answer =
         requests.post_message_with_response_limits(uri, message, session.map(Arc::from), token, headers, limits).await;
     (answer, server.received().remove(0))
@@ -66,7 +66,7 @@ async fn a_message_is_posted_with_its_headers_and_answered_by_json() {
         ("content-type", "application/json"),
         ("mcp-session-id", "s1"),
         ("mcp-method", "ping"),
-        ("authorization", "Bearer token"),
+        ("authorization", "Bearer the-token"),
     ] {
         assert_eq!(received.header(name), Some(value), "{}", received.head);
     }
@@ -114,13 +114,13 @@ async fn refusals_are_told_apart() {
         assert!(matches!(error, Ok(Answer::Json(ServerJsonRpcMessage::Error(_), None))), "{error:?}");
     }
     // A refusal does not pass as an answer of the protocol.
-    for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found"] {
+    for status in ["403 Forbidden", "404 Not Found"] {
         let (error, _) = post(response(status, "text/plain", "\u{1b}[2Jno"), ping(), None).await;
         let Err(Failure::UnexpectedServerResponse(text)) = error else { panic!("{error:?}") };
         assert!(text.starts_with(&format!("HTTP {}", &status[..3])) && !text.contains('\u{1b}'), "{text}");
     }
     let (error, _) = post(response("401 Unauthorized", "application/json", ERROR), ping(), None).await;
-    assert!(matches!(error, Err(Failure::UnexpectedServerResponse(_))), "{error:?}");
+    assert!(matches!(error, Err(Failure::AuthRequired(_))), "{error:?}");
 }
 
 #[tokio::test]

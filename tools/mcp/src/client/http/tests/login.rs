@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
-use data_encoding::BASE64URL_NOPAD;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
-use serde_json::{Value, json};
+use serde_json::json;
 use tools::{Grant, ToolContext};
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
@@ -16,86 +15,14 @@ use tools_http::{HttpClient, HttpOptions, Request, Url};
 use super::super::HttpServer;
 use super::super::oauth::LoginError;
 use super::super::requests::Failure;
+use super::site::{self, Site};
 
-/// A server, and the authorisation server on the same port.
-struct Site {
-    server: TestServer,
-    /// The token that the server takes, and the number of tokens so far.
-    token: Arc<Mutex<(String, usize)>>,
-    /// The code challenge of the browser's request.
-    challenge: Arc<Mutex<String>>,
+async fn site_with(page: &'static str) -> Site {
+    site::start(page, |_| TestServer::head("202 Accepted", &[])).await
 }
 
 async fn site() -> Site {
     site_with("{origin}/authorize").await
-}
-
-/// Starts a site whose page for the person is at this URL.
-async fn site_with(page: &'static str) -> Site {
-    let origin: Arc<OnceLock<String>> = Arc::default();
-    let token: Arc<Mutex<(String, usize)>> = Arc::default();
-    let challenge: Arc<Mutex<String>> = Arc::default();
-    let (at, valid, challenged) = (origin.clone(), token.clone(), challenge.clone());
-    let server = TestServer::start(move |request| {
-        let origin = at.get().unwrap();
-        let json = |value: Value| TestServer::ok("application/json", value.to_string());
-        match request.path() {
-            "/.well-known/oauth-protected-resource/mcp" => {
-                json(json!({"resource": format!("{origin}/mcp"), "authorization_servers": [origin]}))
-            }
-            "/.well-known/oauth-authorization-server" => json(json!({
-                "issuer": origin,
-                "authorization_endpoint": page.replace("{origin}", origin),
-                "token_endpoint": format!("{origin}/token"),
-                "registration_endpoint": format!("{origin}/register"),
-                "response_types_supported": ["code"],
-                "code_challenge_methods_supported": ["S256"],
-            })),
-            "/register" => {
-                let asked: Value = serde_json::from_slice(&request.body).unwrap();
-                json(json!({"client_id": "client-1", "redirect_uris": asked["redirect_uris"]}))
-            }
-            "/token" => {
-                let form: HashMap<_, _> = form(&request.body);
-                if form.get("code").is_some_and(|code| code == "redirected") {
-                    return TestServer::head("307 Temporary Redirect", &[("location", "/elsewhere")]);
-                }
-                let is_right = match &*form["grant_type"] {
-                    "authorization_code" => {
-                        let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
-                        form["code"] == "the-code" && BASE64URL_NOPAD.encode(&digest) == *challenged.lock().unwrap()
-                    }
-                    _ => form["refresh_token"] == "the-refresh-token",
-                };
-                if !is_right {
-                    return b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: 25\r\n\r\n{\"error\":\"invalid_grant\"}".to_vec();
-                }
-                let mut valid = valid.lock().unwrap();
-                valid.1 += 1;
-                valid.0 = format!("access-token-{}", valid.1);
-                json(json!({
-                    "access_token": valid.0, "token_type": "Bearer", "expires_in": 3600,
-                    "refresh_token": "the-refresh-token",
-                }))
-            }
-            "/mcp" if request.header("authorization") == Some(&*format!("Bearer {}", valid.lock().unwrap().0)) => {
-                TestServer::head("202 Accepted", &[])
-            }
-            "/mcp" => {
-                let metadata = format!("Bearer resource_metadata=\"{origin}/.well-known/oauth-protected-resource/mcp\"");
-                TestServer::head("401 Unauthorized", &[("www-authenticate", &metadata)])
-            }
-            _ => TestServer::head("404 Not Found", &[]),
-        }
-    })
-    .await;
-    origin.set(server.url("").trim_end_matches('/').to_owned()).unwrap();
-    Site { server, token, challenge }
-}
-
-fn form(body: &[u8]) -> HashMap<String, String> {
-    let query = String::from_utf8(body.to_vec()).unwrap();
-    Url::parse(&format!("http://a/?{query}")).unwrap().query_pairs().into_owned().collect()
 }
 
 /// Requests a URL of this machine as a browser does.
@@ -163,15 +90,29 @@ async fn a_login_stores_tokens_for_the_owner_alone_which_are_sent_refreshed_and_
 }
 
 #[tokio::test]
+async fn programs_that_refresh_at_the_same_time_keep_the_login() {
+    let (site, folder) = (site().await, tempfile::tempdir().unwrap());
+    let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(folder.path());
+    site.log_in(&mcp, &["code=the-code&state={state}"]).await.unwrap();
+    for _ in 0..5 {
+        site.token.lock().unwrap().0 = "another".to_owned();
+        let answers = futures_util::future::join_all((0..4).map(|_| post(&mcp))).await;
+        assert!(answers.iter().any(|answer| matches!(answer, Ok(Answer::Accepted))), "{answers:?}");
+        assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
+    }
+}
+
+#[tokio::test]
 async fn a_refusal_or_a_wrong_code_is_an_error_and_stores_nothing() {
     let (site, folder) = (site().await, tempfile::tempdir().unwrap());
     let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap();
     assert!(matches!(site.log_in(&mcp, &[]).await, Err(LoginError::NoFolder)));
     let mcp = mcp.with_tokens(folder.path());
     const REDIRECTED: &[&str] = &["code=redirected&state={state}"];
-    for answer in [&["error=access_denied&state={state}"], &["code=wrong&state={state}"], REDIRECTED] {
+    for answer in [&["error=access_denied&state={state}"], &["code=wrong-canary&state={state}"], REDIRECTED] {
         let refused = site.log_in(&mcp, answer).await;
         assert!(matches!(refused, Err(LoginError::Refused { .. })), "{refused:?}");
+        assert!(!format!("{refused:?}").contains("canary"), "{refused:?}");
     }
     assert!(site.server.received().iter().all(|request| request.path() != "/elsewhere"));
     let stored = std::fs::read_dir(folder.path()).unwrap().flatten();

@@ -2,9 +2,13 @@
 
 mod answers;
 #[cfg(all(feature = "oauth", unix))]
+mod challenge;
+#[cfg(all(feature = "oauth", unix))]
 mod login;
 mod reach;
 mod real;
+#[cfg(all(feature = "oauth", unix))]
+mod site;
 
 use super::*;
 
