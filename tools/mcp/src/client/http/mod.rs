@@ -59,7 +59,7 @@ pub struct HttpServer {
     secrets: Vec<(HeaderName, Secret)>,
     options: HttpOptions,
     #[cfg(feature = "oauth")]
-    tokens: Option<std::path::PathBuf>,
+    login: oauth::Settings,
 }
 
 impl HttpServer {
@@ -75,7 +75,7 @@ impl HttpServer {
             secrets: Vec::new(),
             options: HttpOptions::new(),
             #[cfg(feature = "oauth")]
-            tokens: None,
+            login: oauth::Settings::default(),
         })
     }
 
@@ -104,14 +104,6 @@ impl HttpServer {
     #[must_use]
     pub fn with_options(self, options: HttpOptions) -> Self {
         Self { options, ..self }
-    }
-
-    /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
-    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
-    #[cfg(feature = "oauth")]
-    #[must_use]
-    pub fn with_tokens(self, folder: impl Into<std::path::PathBuf>) -> Self {
-        Self { tokens: Some(folder.into()), ..self }
     }
 
     /// Returns the URL.
@@ -164,7 +156,11 @@ impl HttpServer {
         let clauses = [Access::Read, Access::Write].map(|access| Target::new(access, "net", target.clone()));
         let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
-        Requests::new(options.with_limits(limits), origin, ToolContext::new().with_grant(Grant::new(clauses)))
+        let cx = ToolContext::new().with_grant(Grant::new(clauses));
+        let requests = Requests::new(options.with_limits(limits), origin, cx)?;
+        #[cfg(feature = "oauth")]
+        let requests = requests.with_challenges(self.login.challenges());
+        Ok(requests)
     }
 }
 

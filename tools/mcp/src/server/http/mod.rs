@@ -2,6 +2,7 @@
 
 mod access;
 mod listener;
+mod session_end;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -178,7 +179,7 @@ impl ToolServer {
         let calls = TaskTracker::new();
         let tracker = calls.clone();
         let service = StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config);
-        let endpoint = Router::new().route_service(HttpOptions::PATH, service);
+        let endpoint = Router::new().route_service(HttpOptions::PATH, service).layer(from_fn(session_end::answer));
         let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
         let router = endpoint.route("/healthz", get(async || "ok"));
         let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);

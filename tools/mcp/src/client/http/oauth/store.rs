@@ -24,6 +24,16 @@ impl Store {
         Self { path: folder.join(format!("{}.json", &name[..32])) }
     }
 
+    /// Returns the path of the server's latest challenge.
+    pub(super) fn challenge(&self) -> PathBuf {
+        self.path.with_extension("challenge")
+    }
+
+    /// Returns the scopes of the latest login.
+    pub(super) fn granted(&self) -> Vec<String> {
+        self.read().ok().flatten().map(|credentials| credentials.granted_scopes).unwrap_or_default()
+    }
+
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }
