@@ -42,6 +42,9 @@ pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;
 
+/// The size of all results that the ended tasks of a listener keep, in bytes.
+const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
+
 /// Serves tools to MCP clients. Clones serve the same tools.
 ///
 /// Every call passes the pipeline of `tools` with a context of its own, which a closure of the host makes. The host's grant, policy,
@@ -119,6 +122,7 @@ impl ToolServer {
                 after: Self::DEFAULT_TASK_AFTER,
                 ttl: Self::DEFAULT_TASK_TTL,
                 max: Self::DEFAULT_MAX_TASKS,
+                result_bytes: MAX_TASK_RESULT_BYTES,
             },
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
         };

@@ -80,11 +80,17 @@ fn is_unknown<T>(result: Result<T, ServiceError>) -> bool {
     result.is_err_and(|error| error.to_string().contains("-32602"))
 }
 
-/// Returns a catalog whose tool `gate` reports its progress, and ends with each permit of the semaphore.
+/// Returns a catalog with only a [gate](add_gate), and its semaphore.
 fn gate() -> (Catalog, Arc<Semaphore>) {
+    let mut catalog = Catalog::new();
+    let permits = add_gate(&mut catalog);
+    (catalog, permits)
+}
+
+/// Adds a tool `gate`, which reports its progress and ends with each permit of the semaphore.
+fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
     let permits = Arc::new(Semaphore::new(0));
     let gate = permits.clone();
-    let mut catalog = Catalog::new();
     let wait = move |cx: ToolContext, _: Value| {
         let gate = gate.clone();
         async move {
@@ -94,7 +100,7 @@ fn gate() -> (Catalog, Arc<Semaphore>) {
         }
     };
     catalog.register(tool("gate"), wait).unwrap();
-    (catalog, permits)
+    permits
 }
 
 /// Returns the client of a call whose client takes tasks, after the call became one.
@@ -325,8 +331,9 @@ async fn a_client_comes_back_for_its_task() {
 
 #[tokio::test]
 async fn a_shutdown_cancels_tasks_at_once() {
-    let (catalog, started, ended) = waiting();
-    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
+    let (mut catalog, started, ended) = waiting();
+    let permits = add_gate(&mut catalog);
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
     let connected = connect(&server, modern(), Person::with_tasks()).await;
     begin(&connected.client, "wait").await;
     started.notified().await;
@@ -339,7 +346,13 @@ async fn a_shutdown_cancels_tasks_at_once() {
     let client = over_http(address, None).await;
     begin(&client, "wait").await;
     started.notified().await;
-    shutdown.cancel();
-    ended.notified().await;
+    // A call that is no task may end.
+    let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        shutdown.cancel();
+        ended.notified().await;
+        permits.add_permits(1);
+    });
+    assert_eq!(text_of(&result.unwrap()).0, "through");
     serving.await.unwrap().unwrap();
 }

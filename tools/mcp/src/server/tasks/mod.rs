@@ -14,9 +14,6 @@ use self::task::RunningTask;
 use super::calls::random_handle;
 use super::running::Running;
 
-/// The size of all results that ended tasks keep, in bytes.
-const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
-
 /// The time that a result stays at least, if tasks may live that long.
 const KEPT: Duration = Duration::from_secs(300);
 
@@ -29,6 +26,8 @@ pub(super) struct TaskLimits {
     pub(super) ttl: Duration,
     /// The number of tasks, ended ones included.
     pub(super) max: usize,
+    /// The size of all results that ended tasks keep, in bytes.
+    pub(super) result_bytes: usize,
 }
 
 /// The calls that go on after their request was answered, by their ids. An id is an unguessable handle.
@@ -97,7 +96,7 @@ impl Tasks {
         let rest = ttl.saturating_sub(lived).max(ttl.min(KEPT));
         let bytes = {
             let mut table = self.lock();
-            let bytes = task.end(end, lived.saturating_add(rest), MAX_RESULT_BYTES - table.result_bytes);
+            let bytes = task.end(end, lived.saturating_add(rest), self.0.limits.result_bytes - table.result_bytes);
             table.result_bytes += bytes;
             bytes
         };
@@ -109,5 +108,44 @@ impl Tasks {
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CallToolResult, ContentBlock, TaskPayload};
+    use serde_json::json;
+    use tokio::sync::Semaphore;
+    use tokio_util::task::TaskTracker;
+
+    use super::super::peer::Peer;
+    use super::super::running::{AskedOf, Finished};
+    use super::*;
+
+    /// Returns a call that ends at once with this text.
+    fn answered(text: String) -> Running {
+        let asked = AskedOf { method: "tools/call", name: "a".to_owned(), params: json!({}).into() };
+        let peer = Peer::new(rmcp::model::ClientCapabilities::default(), true, [].into());
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        let work = Box::pin(async { Ok(Finished::Call(result)) });
+        Running::new(asked, peer, CancellationToken::new(), (permit, TaskTracker::new().token()), work)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_memory_of_results_is_limited_until_they_expire() {
+        let ttl = Duration::from_secs(60);
+        let tasks = Tasks::new(TaskLimits { after: Duration::ZERO, ttl, max: 9, result_bytes: 1000 });
+        for round in 0..3 {
+            let mut ended = Vec::new();
+            for _ in 0..3 {
+                let Ok(task) = tasks.start(answered("x".repeat(400)), None) else { panic!("{round}") };
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                ended.push(tasks.find(&task.task_id).unwrap().detailed().payload);
+            }
+            assert!(matches!(&ended[..2], [TaskPayload::Completed { .. }, TaskPayload::Completed { .. }]), "{ended:?}");
+            assert!(matches!(&ended[2], TaskPayload::Failed { .. }), "{ended:?}");
+            tokio::time::sleep(ttl).await;
+        }
     }
 }
