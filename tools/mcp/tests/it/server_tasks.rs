@@ -1,0 +1,358 @@
+//! Calls that go on as tasks.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, DetailedTask, GetTaskParams, Task, TaskPayload,
+    TaskStatus, UpdateTaskParams,
+};
+use rmcp::service::{RunningService, ServiceError};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{ClientServiceExt as _, RoleClient};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+use tools::{Catalog, Progress, ToolContext, ToolError};
+use tools_mcp::server::{HttpOptions, Peer, PeerRequest, ToolServer};
+
+use crate::server_call::waiting;
+use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool, versions};
+use crate::server_http::listen;
+
+type Client = RunningService<RoleClient, Person>;
+
+/// Connects a client over HTTP.
+async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(format!("http://{address}/mcp"));
+    config.auth_header = token.map(str::to_owned);
+    let transport = StreamableHttpClientTransport::from_config(config);
+    Person::with_tasks().serve_with_lifecycle(transport, versions(modern())).await.unwrap()
+}
+
+/// Connects a client over streams and one over HTTP.
+async fn clients(server: &ToolServer) -> [Client; 2] {
+    let (address, ..) = listen(server, HttpOptions::new()).await;
+    [connect(server, modern(), Person::with_tasks()).await.client, over_http(address, None).await]
+}
+
+/// Calls a tool that becomes a task.
+async fn begin(client: &Client, name: &'static str) -> Task {
+    match client.call_tool_once(CallToolRequestParams::new(name)).await.unwrap() {
+        CallToolResponse::Task(created) => created.task,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
+    client.get_task(GetTaskParams::new(&task.task_id)).await.map(|result| result.task)
+}
+
+/// Waits until a task has another status than `working`, and than those given.
+async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTask {
+    loop {
+        let task = get(client, task).await.unwrap();
+        if task.status() != TaskStatus::Working && !others.contains(&task.status()) {
+            return task;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Returns the text of a completed task, and true if it is an error.
+fn completed(task: DetailedTask) -> (String, bool) {
+    let TaskPayload::Completed { result } = task.payload else { panic!("{task:?}") };
+    text_of(&serde_json::from_value(Value::Object(result)).unwrap())
+}
+
+async fn answer(client: &Client, task: &Task, key: &str, answer: Value) {
+    let answers = [(key.to_owned(), answer)].into();
+    client.update_task(UpdateTaskParams::new(&task.task_id, answers)).await.unwrap();
+}
+
+fn keys(task: &DetailedTask) -> Vec<&str> {
+    let TaskPayload::InputRequired { input_requests } = &task.payload else { panic!("{task:?}") };
+    input_requests.keys().map(String::as_str).collect()
+}
+
+fn is_unknown<T>(result: Result<T, ServiceError>) -> bool {
+    result.is_err_and(|error| error.to_string().contains("-32602"))
+}
+
+/// Returns a catalog with only a [gate](add_gate), and its semaphore.
+fn gate() -> (Catalog, Arc<Semaphore>) {
+    let mut catalog = Catalog::new();
+    let permits = add_gate(&mut catalog);
+    (catalog, permits)
+}
+
+/// Adds a tool `gate`, which reports its progress and ends with each permit of the semaphore.
+fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
+    let permits = Arc::new(Semaphore::new(0));
+    let gate = permits.clone();
+    let wait = move |cx: ToolContext, _: Value| {
+        let gate = gate.clone();
+        async move {
+            cx.report(Progress::message("at the gate"));
+            gate.acquire().await.unwrap().forget();
+            "through"
+        }
+    };
+    catalog.register(tool("gate"), wait).unwrap();
+    permits
+}
+
+/// Returns the client of a call whose client takes tasks, after the call became one.
+async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
+    let peer = cx.service::<Peer>().unwrap();
+    peer.continue_as_task().await.map_err(|error| ToolError::execution_failed(error.to_string()))?;
+    Ok(peer)
+}
+
+fn elicit(key: &str) -> PeerRequest {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+    PeerRequest::new("elicitation/create", json!({"message": key, "requestedSchema": schema})).with_key(key)
+}
+
+#[tokio::test]
+async fn a_call_that_takes_long_goes_on_as_a_task() {
+    let (catalog, permits) = gate();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(20));
+    for client in clients(&server).await {
+        let task = begin(&client, "gate").await;
+        assert_eq!((task.status, task.ttl_ms), (TaskStatus::Working, Some(3_600_000)));
+        assert_eq!(task.status_message.as_deref(), Some("at the gate"));
+        assert_eq!(get(&client, &task).await.unwrap().status(), TaskStatus::Working);
+        permits.add_permits(1);
+        assert_eq!(completed(past(&client, &task, &[]).await), ("through".to_owned(), false));
+        // A call that ends in time is answered at once.
+        permits.add_permits(1);
+        let quick = client.call_tool_once(CallToolRequestParams::new("gate")).await.unwrap();
+        assert!(matches!(quick, CallToolResponse::Complete(_)), "{quick:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_the_tool_completes_a_task_and_one_of_the_protocol_fails_it() {
+    let mut catalog = Catalog::new();
+    let full = async |cx: ToolContext, _: Value| {
+        task_peer(&cx).await?;
+        Err::<String, _>(ToolError::execution_failed("the disk is full"))
+    };
+    catalog.register(tool("full"), full).unwrap();
+    let roots = async |cx: ToolContext, _: Value| {
+        let roots = task_peer(&cx).await?.request(PeerRequest::new("roots/list", json!({}))).await;
+        roots.map(|roots| roots.to_string()).map_err(|error| ToolError::execution_failed(error.to_string()))
+    };
+    catalog.register(tool("roots"), roots).unwrap();
+    for client in clients(&server(catalog, ToolContext::new())).await {
+        let (text, is_error) = completed(past(&client, &begin(&client, "full").await, &[]).await);
+        assert!(is_error && text.contains("the disk is full"), "{text}");
+        let failed = past(&client, &begin(&client, "roots").await, &[]).await;
+        let TaskPayload::Failed { error } = failed.payload else { panic!("{failed:?}") };
+        assert_eq!((&error["code"], &error["data"]), (&json!(-32021), &json!({"requiredCapabilities": {"roots": {}}})));
+    }
+}
+
+#[tokio::test]
+async fn a_client_cancels_a_task() {
+    let (catalog, started, ended) = waiting();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
+    for client in clients(&server).await {
+        let task = begin(&client, "wait").await;
+        started.notified().await;
+        let cancel = async || client.cancel_task(CancelTaskParams::new(&task.task_id)).await;
+        cancel().await.unwrap();
+        ended.notified().await;
+        assert_eq!(past(&client, &task, &[]).await.status(), TaskStatus::Cancelled);
+        cancel().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_task_requires_input_until_all_is_answered() {
+    let mut catalog = Catalog::new();
+    let asking = async |cx: ToolContext, _: Value| {
+        let peer = task_peer(&cx).await?;
+        let failed = |error: tools_mcp::server::PeerError| ToolError::execution_failed(error.to_string());
+        let first = peer.request_all([elicit("a"), elicit("b")]).await.map_err(failed)?;
+        let again = peer.request(elicit("a")).await.map_err(failed)?;
+        Ok::<_, ToolError>(format!("{} {} {}", first[0]["content"], first[1]["content"], again["content"]))
+    };
+    catalog.register(tool("ask"), asking).unwrap();
+    let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
+    for client in clients(&server(catalog, ToolContext::new())).await {
+        let task = begin(&client, "ask").await;
+        while keys(&past(&client, &task, &[]).await) != ["a", "b"] {
+            tokio::task::yield_now().await;
+        }
+        for (key, wrong) in [("c", number(0)), ("b", json!("no elicitation"))] {
+            answer(&client, &task, key, wrong).await;
+        }
+        answer(&client, &task, "a", number(1)).await;
+        assert_eq!(keys(&get(&client, &task).await.unwrap()), ["b"]);
+        answer(&client, &task, "b", number(2)).await;
+        // A key is never used again, because the client may take the request for one that it has answered.
+        assert_eq!(keys(&past(&client, &task, &[]).await), ["a-2"]);
+        answer(&client, &task, "a-2", number(3)).await;
+        let (text, _) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
+        assert_eq!(text, r#"{"n":1} {"n":2} {"n":3}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_person_approves_what_a_task_does() {
+    let effects = serde_json::from_value(json!({"writes": ["fs:a.txt"]})).unwrap();
+    let write = tools::Tool::new("write", "Writes.", json!({"type": "object"})).unwrap().with_effects(effects);
+    let mut catalog = Catalog::new();
+    catalog.register(write, async |_: ToolContext, _: Value| "written").unwrap();
+    let outer = async |cx: ToolContext, _: Value| {
+        task_peer(&cx).await?;
+        Ok::<_, ToolError>(cx.execute("write", json!({})).await?.to_text())
+    };
+    catalog.register(tool("outer"), outer).unwrap();
+    for client in clients(&server(catalog, ToolContext::new())).await {
+        for (is_allowed, expected) in [(true, "written"), (false, "denied")] {
+            let task = begin(&client, "outer").await;
+            let asked = past(&client, &task, &[]).await;
+            let content = json!({"action": "accept", "content": {"allow": is_allowed}});
+            answer(&client, &task, keys(&asked)[0], content).await;
+            let (text, is_error) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
+            assert!(text.contains(expected) && is_error != is_allowed, "{text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_expired_task_is_cancelled_and_forgotten() {
+    let (catalog, started, ended) = waiting();
+    // Shorter than the time limit of a call.
+    let ttl = Duration::from_secs(20);
+    let server = server(catalog, ToolContext::new()).with_task_ttl(ttl);
+    let client = connect(&server, modern(), Person::with_tasks()).await.client;
+    let task = begin(&client, "wait").await;
+    started.notified().await;
+    assert_eq!(get(&client, &task).await.unwrap().status(), TaskStatus::Working);
+    tokio::time::sleep(ttl).await;
+    ended.notified().await;
+    let expired = past(&client, &task, &[]).await;
+    assert_eq!(expired.status(), TaskStatus::Failed, "{expired:?}");
+    assert!(expired.task.ttl_ms > task.ttl_ms, "{expired:?}");
+    tokio::time::sleep(ttl).await;
+    assert!(is_unknown(get(&client, &task).await));
+}
+
+#[tokio::test]
+async fn an_unknown_id_is_an_error_of_the_protocol() {
+    let (catalog, ..) = waiting();
+    for client in clients(&server(catalog, ToolContext::new())).await {
+        assert!(is_unknown(client.get_task(GetTaskParams::new("a")).await));
+        assert!(is_unknown(client.update_task(UpdateTaskParams::new("a", [].into())).await));
+        assert!(is_unknown(client.cancel_task(CancelTaskParams::new("a")).await));
+    }
+}
+
+#[tokio::test]
+async fn a_client_without_tasks_waits_for_the_result() {
+    let (mut catalog, permits) = gate();
+    let needy = async |cx: ToolContext, _: Value| task_peer(&cx).await.map(|_| "never");
+    catalog.register(tool("needy"), needy).unwrap();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
+    // A client of an older revision cannot read a task, even if it says that it takes them.
+    let [legacy, modern] = BOTH;
+    for (mode, person) in [(legacy.clone(), Person::silent()), (legacy, Person::with_tasks())] {
+        let connected = connect(&server, mode, person).await;
+        let (result, ()) = tokio::join!(call(&connected.client, "gate", json!({})), async {
+            tokio::task::yield_now().await;
+            permits.add_permits(1);
+        });
+        assert_eq!(text_of(&result.unwrap()).0, "through");
+        let (text, is_error) = text_of(&call(&connected.client, "needy", json!({})).await.unwrap());
+        assert!(is_error && text.contains("io.modelcontextprotocol/tasks"), "{text}");
+    }
+    let connected = connect(&server, modern, Person::silent()).await;
+    let (result, ()) = tokio::join!(call(&connected.client, "gate", json!({})), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        permits.add_permits(1);
+    });
+    assert_eq!(text_of(&result.unwrap()).0, "through");
+    let Err(ServiceError::McpError(error)) = call(&connected.client, "needy", json!({})).await else { panic!() };
+    let required = json!({"requiredCapabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}}});
+    assert_eq!((error.code.0, error.data), (-32021, Some(required)));
+    let error = connected.client.get_task(GetTaskParams::new("a")).await.unwrap_err().to_string();
+    assert!(error.contains("-32021"), "{error}");
+}
+
+#[tokio::test]
+async fn a_task_is_unknown_to_those_with_another_token() {
+    let (catalog, permits) = gate();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
+    let tokens = ["0123456789abcdef", "fedcba9876543210"];
+    let mut clients = Vec::new();
+    for token in tokens {
+        let (address, ..) = listen(&server, HttpOptions::new().with_token(token).unwrap()).await;
+        clients.push(over_http(address, Some(token)).await);
+    }
+    let task = begin(&clients[0], "gate").await;
+    assert!(is_unknown(get(&clients[1], &task).await));
+    assert!(is_unknown(clients[1].cancel_task(CancelTaskParams::new(&task.task_id)).await));
+    permits.add_permits(1);
+    assert_eq!(completed(past(&clients[0], &task, &[]).await).0, "through");
+}
+
+#[tokio::test]
+async fn calls_beyond_the_number_of_tasks_are_waited_for() {
+    let (catalog, permits) = gate();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
+    for client in clients(&server).await {
+        let task = begin(&client, "gate").await;
+        let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            permits.add_permits(2);
+        });
+        assert_eq!(text_of(&result.unwrap()).0, "through");
+        assert_eq!(completed(past(&client, &task, &[]).await).0, "through");
+    }
+}
+
+#[tokio::test]
+async fn a_client_comes_back_for_its_task() {
+    let (catalog, permits) = gate();
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO);
+    let (address, ..) = listen(&server, HttpOptions::new()).await;
+    let client = over_http(address, None).await;
+    let task = begin(&client, "gate").await;
+    client.cancel().await.unwrap();
+    let client = over_http(address, None).await;
+    permits.add_permits(1);
+    assert_eq!(completed(past(&client, &task, &[]).await).0, "through");
+}
+
+#[tokio::test]
+async fn a_shutdown_cancels_tasks_at_once() {
+    let (mut catalog, started, ended) = waiting();
+    let permits = add_gate(&mut catalog);
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
+    let connected = connect(&server, modern(), Person::with_tasks()).await;
+    begin(&connected.client, "wait").await;
+    started.notified().await;
+    connected.shutdown.cancel();
+    ended.notified().await;
+    connected.serving.await.unwrap().unwrap();
+
+    let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(3600));
+    let (address, serving, shutdown) = listen(&server, options).await;
+    let client = over_http(address, None).await;
+    begin(&client, "wait").await;
+    started.notified().await;
+    // A call that is no task may end.
+    let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        shutdown.cancel();
+        ended.notified().await;
+        permits.add_permits(1);
+    });
+    assert_eq!(text_of(&result.unwrap()).0, "through");
+    serving.await.unwrap().unwrap();
+}
