@@ -13,7 +13,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tools::{Catalog, Progress, ToolContext, ToolError};
 use tools_mcp::server::{HttpOptions, Peer, PeerRequest, ToolServer};
 
@@ -80,17 +80,11 @@ fn is_unknown<T>(result: Result<T, ServiceError>) -> bool {
     result.is_err_and(|error| error.to_string().contains("-32602"))
 }
 
-/// Returns a catalog with only a [gate](add_gate), and its semaphore.
+/// Returns a catalog whose tool `gate` reports its progress, and ends with each permit of the semaphore.
 fn gate() -> (Catalog, Arc<Semaphore>) {
-    let mut catalog = Catalog::new();
-    let permits = add_gate(&mut catalog);
-    (catalog, permits)
-}
-
-/// Adds a tool `gate`, which reports its progress and ends with each permit of the semaphore.
-fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
     let permits = Arc::new(Semaphore::new(0));
     let gate = permits.clone();
+    let mut catalog = Catalog::new();
     let wait = move |cx: ToolContext, _: Value| {
         let gate = gate.clone();
         async move {
@@ -100,7 +94,7 @@ fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
         }
     };
     catalog.register(tool("gate"), wait).unwrap();
-    permits
+    (catalog, permits)
 }
 
 /// Returns the client of a call whose client takes tasks, after the call became one.
@@ -118,7 +112,7 @@ fn elicit(key: &str) -> PeerRequest {
 #[tokio::test]
 async fn a_call_that_takes_long_goes_on_as_a_task() {
     let (catalog, permits) = gate();
-    let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(20));
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(250));
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
         assert_eq!((task.status, task.ttl_ms), (TaskStatus::Working, Some(3_600_000)));
@@ -332,7 +326,17 @@ async fn a_client_comes_back_for_its_task() {
 #[tokio::test]
 async fn a_shutdown_cancels_tasks_at_once() {
     let (mut catalog, started, ended) = waiting();
-    let permits = add_gate(&mut catalog);
+    let (busy, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = (busy.clone(), done.clone());
+    let work = move |_: ToolContext, _: Value| {
+        let (busy, done) = signals.clone();
+        async move {
+            busy.notify_one();
+            done.notified().await;
+            "done"
+        }
+    };
+    catalog.register(tool("work"), work).unwrap();
     let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
     let connected = connect(&server, modern(), Person::with_tasks()).await;
     begin(&connected.client, "wait").await;
@@ -347,12 +351,12 @@ async fn a_shutdown_cancels_tasks_at_once() {
     begin(&client, "wait").await;
     started.notified().await;
     // A call that is no task may end.
-    let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    let (result, ()) = tokio::join!(call(&client, "work", json!({})), async {
+        busy.notified().await;
         shutdown.cancel();
         ended.notified().await;
-        permits.add_permits(1);
+        done.notify_one();
     });
-    assert_eq!(text_of(&result.unwrap()).0, "through");
+    assert_eq!(text_of(&result.unwrap()).0, "done");
     serving.await.unwrap().unwrap();
 }
