@@ -196,6 +196,32 @@ async fn a_task_requires_input_until_all_is_answered() {
 }
 
 #[tokio::test]
+async fn a_call_asks_with_its_answer_before_it_is_a_task_and_with_its_status_afterwards() {
+    let mut catalog = Catalog::new();
+    let asking = async |cx: ToolContext, _: Value| {
+        let failed = |error: tools_mcp::server::PeerError| ToolError::execution_failed(error.to_string());
+        let before = cx.service::<Peer>().unwrap().request(elicit("before")).await.map_err(failed)?;
+        let after = task_peer(&cx).await?.request(elicit("after")).await.map_err(failed)?;
+        Ok::<_, ToolError>(format!("{} {}", before["content"], after["content"]))
+    };
+    catalog.register(tool("ask"), asking).unwrap();
+    let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
+    for client in clients(&server(catalog, ToolContext::new())).await {
+        let params = CallToolRequestParams::new("ask");
+        let first = client.call_tool_once(params.clone()).await.unwrap();
+        let CallToolResponse::InputRequired(required) = first else { panic!("{first:?}") };
+        let params = params.with_request_state(required.request_state.unwrap());
+        let params = params.with_input_responses([("before".to_owned(), number(1))].into());
+        let second = client.call_tool_once(params).await.unwrap();
+        let CallToolResponse::Task(created) = second else { panic!("{second:?}") };
+        assert_eq!(keys(&past(&client, &created.task, &[]).await), ["after"]);
+        answer(&client, &created.task, "after", number(2)).await;
+        let (text, _) = completed(past(&client, &created.task, &[TaskStatus::InputRequired]).await);
+        assert_eq!(text, r#"{"n":1} {"n":2}"#);
+    }
+}
+
+#[tokio::test]
 async fn a_person_approves_what_a_task_does() {
     let effects = serde_json::from_value(json!({"writes": ["fs:a.txt"]})).unwrap();
     let write = tools::Tool::new("write", "Writes.", json!({"type": "object"})).unwrap().with_effects(effects);
