@@ -21,7 +21,7 @@ use crate::server_call::waiting;
 use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool, versions};
 use crate::server_http::listen;
 
-type Client = RunningService<RoleClient, Person>;
+pub(crate) type Client = RunningService<RoleClient, Person>;
 
 /// Connects a client over HTTP.
 async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
@@ -32,25 +32,25 @@ async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
 }
 
 /// Connects a client over streams and one over HTTP.
-async fn clients(server: &ToolServer) -> [Client; 2] {
+pub(crate) async fn clients(server: &ToolServer) -> [Client; 2] {
     let (address, ..) = listen(server, HttpOptions::new()).await;
     [connect(server, modern(), Person::with_tasks()).await.client, over_http(address, None).await]
 }
 
 /// Calls a tool that becomes a task.
-async fn begin(client: &Client, name: &'static str) -> Task {
+pub(crate) async fn begin(client: &Client, name: &'static str) -> Task {
     match client.call_tool_once(CallToolRequestParams::new(name)).await.unwrap() {
         CallToolResponse::Task(created) => created.task,
         other => panic!("{other:?}"),
     }
 }
 
-async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
+pub(crate) async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
     client.get_task(GetTaskParams::new(&task.task_id)).await.map(|result| result.task)
 }
 
 /// Waits until a task has another status than `working`, and than those given.
-async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTask {
+pub(crate) async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTask {
     loop {
         let task = get(client, task).await.unwrap();
         if task.status() != TaskStatus::Working && !others.contains(&task.status()) {
@@ -61,19 +61,9 @@ async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTa
 }
 
 /// Returns the text of a completed task, and true if it is an error.
-fn completed(task: DetailedTask) -> (String, bool) {
+pub(crate) fn completed(task: DetailedTask) -> (String, bool) {
     let TaskPayload::Completed { result } = task.payload else { panic!("{task:?}") };
     text_of(&serde_json::from_value(Value::Object(result)).unwrap())
-}
-
-async fn answer(client: &Client, task: &Task, key: &str, answer: Value) {
-    let answers = [(key.to_owned(), answer)].into();
-    client.update_task(UpdateTaskParams::new(&task.task_id, answers)).await.unwrap();
-}
-
-fn keys(task: &DetailedTask) -> Vec<&str> {
-    let TaskPayload::InputRequired { input_requests } = &task.payload else { panic!("{task:?}") };
-    input_requests.keys().map(String::as_str).collect()
 }
 
 fn is_unknown<T>(result: Result<T, ServiceError>) -> bool {
@@ -98,15 +88,10 @@ fn gate() -> (Catalog, Arc<Semaphore>) {
 }
 
 /// Returns the client of a call whose client takes tasks, after the call became one.
-async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
+pub(crate) async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
     let peer = cx.service::<Peer>().unwrap();
     peer.continue_as_task().await.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok(peer)
-}
-
-fn elicit(key: &str) -> PeerRequest {
-    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-    PeerRequest::new("elicitation/create", json!({"message": key, "requestedSchema": schema})).with_key(key)
 }
 
 #[tokio::test]
@@ -161,86 +146,6 @@ async fn a_client_cancels_a_task() {
         ended.notified().await;
         assert_eq!(past(&client, &task, &[]).await.status(), TaskStatus::Cancelled);
         cancel().await.unwrap();
-    }
-}
-
-#[tokio::test]
-async fn a_task_requires_input_until_all_is_answered() {
-    let mut catalog = Catalog::new();
-    let asking = async |cx: ToolContext, _: Value| {
-        let peer = task_peer(&cx).await?;
-        let failed = |error: tools_mcp::server::PeerError| ToolError::execution_failed(error.to_string());
-        let first = peer.request_all([elicit("a"), elicit("b")]).await.map_err(failed)?;
-        let again = peer.request(elicit("a")).await.map_err(failed)?;
-        Ok::<_, ToolError>(format!("{} {} {}", first[0]["content"], first[1]["content"], again["content"]))
-    };
-    catalog.register(tool("ask"), asking).unwrap();
-    let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
-    for client in clients(&server(catalog, ToolContext::new())).await {
-        let task = begin(&client, "ask").await;
-        while keys(&past(&client, &task, &[]).await) != ["a", "b"] {
-            tokio::task::yield_now().await;
-        }
-        for (key, wrong) in [("c", number(0)), ("b", json!("no elicitation"))] {
-            answer(&client, &task, key, wrong).await;
-        }
-        answer(&client, &task, "a", number(1)).await;
-        assert_eq!(keys(&get(&client, &task).await.unwrap()), ["b"]);
-        answer(&client, &task, "b", number(2)).await;
-        // A key is never used again, because the client may take the request for one that it has answered.
-        assert_eq!(keys(&past(&client, &task, &[]).await), ["a-2"]);
-        answer(&client, &task, "a-2", number(3)).await;
-        let (text, _) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
-        assert_eq!(text, r#"{"n":1} {"n":2} {"n":3}"#);
-    }
-}
-
-#[tokio::test]
-async fn a_call_asks_with_its_answer_before_it_is_a_task_and_with_its_status_afterwards() {
-    let mut catalog = Catalog::new();
-    let asking = async |cx: ToolContext, _: Value| {
-        let failed = |error: tools_mcp::server::PeerError| ToolError::execution_failed(error.to_string());
-        let before = cx.service::<Peer>().unwrap().request(elicit("before")).await.map_err(failed)?;
-        let after = task_peer(&cx).await?.request(elicit("after")).await.map_err(failed)?;
-        Ok::<_, ToolError>(format!("{} {}", before["content"], after["content"]))
-    };
-    catalog.register(tool("ask"), asking).unwrap();
-    let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
-    for client in clients(&server(catalog, ToolContext::new())).await {
-        let params = CallToolRequestParams::new("ask");
-        let first = client.call_tool_once(params.clone()).await.unwrap();
-        let CallToolResponse::InputRequired(required) = first else { panic!("{first:?}") };
-        let params = params.with_request_state(required.request_state.unwrap());
-        let params = params.with_input_responses([("before".to_owned(), number(1))].into());
-        let second = client.call_tool_once(params).await.unwrap();
-        let CallToolResponse::Task(created) = second else { panic!("{second:?}") };
-        assert_eq!(keys(&past(&client, &created.task, &[]).await), ["after"]);
-        answer(&client, &created.task, "after", number(2)).await;
-        let (text, _) = completed(past(&client, &created.task, &[TaskStatus::InputRequired]).await);
-        assert_eq!(text, r#"{"n":1} {"n":2}"#);
-    }
-}
-
-#[tokio::test]
-async fn a_person_approves_what_a_task_does() {
-    let effects = serde_json::from_value(json!({"writes": ["fs:a.txt"]})).unwrap();
-    let write = tools::Tool::new("write", "Writes.", json!({"type": "object"})).unwrap().with_effects(effects);
-    let mut catalog = Catalog::new();
-    catalog.register(write, async |_: ToolContext, _: Value| "written").unwrap();
-    let outer = async |cx: ToolContext, _: Value| {
-        task_peer(&cx).await?;
-        Ok::<_, ToolError>(cx.execute("write", json!({})).await?.to_text())
-    };
-    catalog.register(tool("outer"), outer).unwrap();
-    for client in clients(&server(catalog, ToolContext::new())).await {
-        for (is_allowed, expected) in [(true, "written"), (false, "denied")] {
-            let task = begin(&client, "outer").await;
-            let asked = past(&client, &task, &[]).await;
-            let content = json!({"action": "accept", "content": {"allow": is_allowed}});
-            answer(&client, &task, keys(&asked)[0], content).await;
-            let (text, is_error) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
-            assert!(text.contains(expected) && is_error != is_allowed, "{text}");
-        }
     }
 }
 
