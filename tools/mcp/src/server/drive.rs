@@ -14,10 +14,10 @@ use serde_json::Value;
 use super::generation::Generation;
 use super::handler::Handler;
 use super::log_level::LogLevel;
-use super::peer::{Ask, Message, Peer, PeerError};
+use super::peer::{Ask, Message, PeerError};
 use super::progress::ProgressLine;
 use super::request_kind::server_request;
-use super::running::{AskedOf, Finished, Outcome, Running, Step};
+use super::running::{AskedOf, Finished, Running, Step, name_lacking};
 
 /// The answer to a request of a client.
 pub(super) enum Driven {
@@ -82,7 +82,13 @@ impl Handler {
                 }
             };
             match step {
-                Step::Ended(outcome) => return end(outcome, &running.peer, generation),
+                Step::Ended(outcome) => {
+                    let outcome = match generation {
+                        Generation::Legacy => outcome,
+                        Generation::Modern => name_lacking(outcome, &running.peer),
+                    };
+                    return outcome.map(Driven::Ended);
+                }
                 Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(*ask, context)),
                 Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                 Step::Message(Message::ContinueAsTask) if takes_tasks => {
@@ -144,19 +150,6 @@ impl Messages<'_> {
             }
             Message::Ask(_) | Message::ContinueAsTask => {}
         }
-    }
-}
-
-/// Returns the answer at the end of a call. From 2026-07-28 on, a call that failed for want of a capability names the capability.
-pub(super) fn end(outcome: Outcome, peer: &Peer, generation: Generation) -> Result<Driven, ErrorData> {
-    let has_failed = match &outcome {
-        Ok(Finished::Call(result)) => result.is_error == Some(true),
-        Ok(Finished::Method(_)) => false,
-        Err(_) => true,
-    };
-    match peer.refused().filter(|_| has_failed && generation == Generation::Modern) {
-        Some(lacking) => Err(ErrorData::missing_required_client_capability(lacking)),
-        None => outcome.map(Driven::Ended),
     }
 }
 

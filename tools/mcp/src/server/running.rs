@@ -147,6 +147,20 @@ impl Running {
     }
 }
 
+/// Returns the outcome with the capability that the client lacks, if the work failed for want of it. Clients understand it from
+/// 2026-07-28 on.
+pub(super) fn name_lacking(outcome: Outcome, peer: &Peer) -> Outcome {
+    let has_failed = match &outcome {
+        Ok(Finished::Call(result)) => result.is_error == Some(true),
+        Ok(Finished::Method(_)) => false,
+        Err(_) => true,
+    };
+    match peer.refused().filter(|_| has_failed) {
+        Some(lacking) => Err(ErrorData::missing_required_client_capability(lacking)),
+        None => outcome,
+    }
+}
+
 /// The requests that wait for answers of the client, by their keys.
 #[derive(Default)]
 pub(super) struct Waiting(BTreeMap<String, Ask>);

@@ -29,7 +29,8 @@ pub enum ServeError {
 impl ToolServer {
     /// Serves one client, message by line, until it closes the stream or `shutdown` is cancelled.
     ///
-    /// Calls that run when the client closes its stream have five seconds to end before they are cancelled.
+    /// Calls that run when the client closes its stream have five seconds to end before they are cancelled. Its tasks
+    /// are cancelled at once.
     ///
     /// # Errors
     /// Returns an error if the client begins with a message that the protocol does not have there.

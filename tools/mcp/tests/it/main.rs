@@ -20,6 +20,8 @@ mod server_client;
 mod server_http;
 mod server_list;
 #[cfg(feature = "http")]
+mod server_task_input;
+#[cfg(feature = "http")]
 mod server_tasks;
 mod trust_approvals;
 mod trust_mutations;

@@ -13,7 +13,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tools::{Catalog, Progress, ToolContext, ToolError};
 use tools_mcp::server::{HttpOptions, Peer, PeerRequest, ToolServer};
 
@@ -21,7 +21,7 @@ use crate::server_call::waiting;
 use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool, versions};
 use crate::server_http::listen;
 
-type Client = RunningService<RoleClient, Person>;
+pub(crate) type Client = RunningService<RoleClient, Person>;
 
 /// Connects a client over HTTP.
 async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
@@ -32,25 +32,25 @@ async fn over_http(address: SocketAddr, token: Option<&str>) -> Client {
 }
 
 /// Connects a client over streams and one over HTTP.
-async fn clients(server: &ToolServer) -> [Client; 2] {
+pub(crate) async fn clients(server: &ToolServer) -> [Client; 2] {
     let (address, ..) = listen(server, HttpOptions::new()).await;
     [connect(server, modern(), Person::with_tasks()).await.client, over_http(address, None).await]
 }
 
 /// Calls a tool that becomes a task.
-async fn begin(client: &Client, name: &'static str) -> Task {
+pub(crate) async fn begin(client: &Client, name: &'static str) -> Task {
     match client.call_tool_once(CallToolRequestParams::new(name)).await.unwrap() {
         CallToolResponse::Task(created) => created.task,
         other => panic!("{other:?}"),
     }
 }
 
-async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
+pub(crate) async fn get(client: &Client, task: &Task) -> Result<DetailedTask, ServiceError> {
     client.get_task(GetTaskParams::new(&task.task_id)).await.map(|result| result.task)
 }
 
 /// Waits until a task has another status than `working`, and than those given.
-async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTask {
+pub(crate) async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTask {
     loop {
         let task = get(client, task).await.unwrap();
         if task.status() != TaskStatus::Working && !others.contains(&task.status()) {
@@ -61,36 +61,20 @@ async fn past(client: &Client, task: &Task, others: &[TaskStatus]) -> DetailedTa
 }
 
 /// Returns the text of a completed task, and true if it is an error.
-fn completed(task: DetailedTask) -> (String, bool) {
+pub(crate) fn completed(task: DetailedTask) -> (String, bool) {
     let TaskPayload::Completed { result } = task.payload else { panic!("{task:?}") };
     text_of(&serde_json::from_value(Value::Object(result)).unwrap())
-}
-
-async fn answer(client: &Client, task: &Task, key: &str, answer: Value) {
-    let answers = [(key.to_owned(), answer)].into();
-    client.update_task(UpdateTaskParams::new(&task.task_id, answers)).await.unwrap();
-}
-
-fn keys(task: &DetailedTask) -> Vec<&str> {
-    let TaskPayload::InputRequired { input_requests } = &task.payload else { panic!("{task:?}") };
-    input_requests.keys().map(String::as_str).collect()
 }
 
 fn is_unknown<T>(result: Result<T, ServiceError>) -> bool {
     result.is_err_and(|error| error.to_string().contains("-32602"))
 }
 
-/// Returns a catalog with only a [gate](add_gate), and its semaphore.
+/// Returns a catalog whose tool `gate` reports its progress, and ends with each permit of the semaphore.
 fn gate() -> (Catalog, Arc<Semaphore>) {
-    let mut catalog = Catalog::new();
-    let permits = add_gate(&mut catalog);
-    (catalog, permits)
-}
-
-/// Adds a tool `gate`, which reports its progress and ends with each permit of the semaphore.
-fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
     let permits = Arc::new(Semaphore::new(0));
     let gate = permits.clone();
+    let mut catalog = Catalog::new();
     let wait = move |cx: ToolContext, _: Value| {
         let gate = gate.clone();
         async move {
@@ -100,25 +84,20 @@ fn add_gate(catalog: &mut Catalog) -> Arc<Semaphore> {
         }
     };
     catalog.register(tool("gate"), wait).unwrap();
-    permits
+    (catalog, permits)
 }
 
 /// Returns the client of a call whose client takes tasks, after the call became one.
-async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
+pub(crate) async fn task_peer(cx: &ToolContext) -> Result<Arc<Peer>, ToolError> {
     let peer = cx.service::<Peer>().unwrap();
     peer.continue_as_task().await.map_err(|error| ToolError::execution_failed(error.to_string()))?;
     Ok(peer)
 }
 
-fn elicit(key: &str) -> PeerRequest {
-    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
-    PeerRequest::new("elicitation/create", json!({"message": key, "requestedSchema": schema})).with_key(key)
-}
-
 #[tokio::test]
 async fn a_call_that_takes_long_goes_on_as_a_task() {
     let (catalog, permits) = gate();
-    let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(20));
+    let server = server(catalog, ToolContext::new()).with_task_after(Duration::from_millis(250));
     for client in clients(&server).await {
         let task = begin(&client, "gate").await;
         assert_eq!((task.status, task.ttl_ms), (TaskStatus::Working, Some(3_600_000)));
@@ -167,60 +146,6 @@ async fn a_client_cancels_a_task() {
         ended.notified().await;
         assert_eq!(past(&client, &task, &[]).await.status(), TaskStatus::Cancelled);
         cancel().await.unwrap();
-    }
-}
-
-#[tokio::test]
-async fn a_task_requires_input_until_all_is_answered() {
-    let mut catalog = Catalog::new();
-    let asking = async |cx: ToolContext, _: Value| {
-        let peer = task_peer(&cx).await?;
-        let failed = |error: tools_mcp::server::PeerError| ToolError::execution_failed(error.to_string());
-        let first = peer.request_all([elicit("a"), elicit("b")]).await.map_err(failed)?;
-        let again = peer.request(elicit("a")).await.map_err(failed)?;
-        Ok::<_, ToolError>(format!("{} {} {}", first[0]["content"], first[1]["content"], again["content"]))
-    };
-    catalog.register(tool("ask"), asking).unwrap();
-    let number = |n: i32| json!({"action": "accept", "content": {"n": n}});
-    for client in clients(&server(catalog, ToolContext::new())).await {
-        let task = begin(&client, "ask").await;
-        while keys(&past(&client, &task, &[]).await) != ["a", "b"] {
-            tokio::task::yield_now().await;
-        }
-        for (key, wrong) in [("c", number(0)), ("b", json!("no elicitation"))] {
-            answer(&client, &task, key, wrong).await;
-        }
-        answer(&client, &task, "a", number(1)).await;
-        assert_eq!(keys(&get(&client, &task).await.unwrap()), ["b"]);
-        answer(&client, &task, "b", number(2)).await;
-        // A key is never used again, because the client may take the request for one that it has answered.
-        assert_eq!(keys(&past(&client, &task, &[]).await), ["a-2"]);
-        answer(&client, &task, "a-2", number(3)).await;
-        let (text, _) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
-        assert_eq!(text, r#"{"n":1} {"n":2} {"n":3}"#);
-    }
-}
-
-#[tokio::test]
-async fn a_person_approves_what_a_task_does() {
-    let effects = serde_json::from_value(json!({"writes": ["fs:a.txt"]})).unwrap();
-    let write = tools::Tool::new("write", "Writes.", json!({"type": "object"})).unwrap().with_effects(effects);
-    let mut catalog = Catalog::new();
-    catalog.register(write, async |_: ToolContext, _: Value| "written").unwrap();
-    let outer = async |cx: ToolContext, _: Value| {
-        task_peer(&cx).await?;
-        Ok::<_, ToolError>(cx.execute("write", json!({})).await?.to_text())
-    };
-    catalog.register(tool("outer"), outer).unwrap();
-    for client in clients(&server(catalog, ToolContext::new())).await {
-        for (is_allowed, expected) in [(true, "written"), (false, "denied")] {
-            let task = begin(&client, "outer").await;
-            let asked = past(&client, &task, &[]).await;
-            let content = json!({"action": "accept", "content": {"allow": is_allowed}});
-            answer(&client, &task, keys(&asked)[0], content).await;
-            let (text, is_error) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
-            assert!(text.contains(expected) && is_error != is_allowed, "{text}");
-        }
     }
 }
 
@@ -332,7 +257,17 @@ async fn a_client_comes_back_for_its_task() {
 #[tokio::test]
 async fn a_shutdown_cancels_tasks_at_once() {
     let (mut catalog, started, ended) = waiting();
-    let permits = add_gate(&mut catalog);
+    let (busy, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = (busy.clone(), done.clone());
+    let work = move |_: ToolContext, _: Value| {
+        let (busy, done) = signals.clone();
+        async move {
+            busy.notify_one();
+            done.notified().await;
+            "done"
+        }
+    };
+    catalog.register(tool("work"), work).unwrap();
     let server = server(catalog, ToolContext::new()).with_task_after(Duration::ZERO).with_max_tasks(1);
     let connected = connect(&server, modern(), Person::with_tasks()).await;
     begin(&connected.client, "wait").await;
@@ -347,12 +282,12 @@ async fn a_shutdown_cancels_tasks_at_once() {
     begin(&client, "wait").await;
     started.notified().await;
     // A call that is no task may end.
-    let (result, ()) = tokio::join!(call(&client, "gate", json!({})), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    let (result, ()) = tokio::join!(call(&client, "work", json!({})), async {
+        busy.notified().await;
         shutdown.cancel();
         ended.notified().await;
-        permits.add_permits(1);
+        done.notify_one();
     });
-    assert_eq!(text_of(&result.unwrap()).0, "through");
+    assert_eq!(text_of(&result.unwrap()).0, "done");
     serving.await.unwrap().unwrap();
 }

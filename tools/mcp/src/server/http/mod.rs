@@ -160,6 +160,7 @@ impl ToolServer {
     ///
     /// From 2026-07-28 on, a client that drops the connection cancels its call. A client of an older revision may come back for the
     /// answer, so only its notification or the end of its session cancels.
+    /// Only the shutdown does that with tasks, which are unknown at other listeners.
     ///
     /// # Errors
     /// Returns [`HttpError::TokenRequired`] if other machines can reach the listener and there is no token.

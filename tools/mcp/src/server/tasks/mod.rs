@@ -10,7 +10,7 @@ use rmcp::model::{ErrorData, Task};
 use tokio::time::Instant;
 use tools::{CancellationToken, Progress};
 
-use self::task::RunningTask;
+use self::task::{RunningTask, failed, size};
 use super::calls::random_handle;
 use super::running::Running;
 
@@ -91,19 +91,28 @@ impl Tasks {
     /// Runs a task to its end and keeps its result for a time.
     async fn run(self, task: Arc<RunningTask>, running: Running) {
         let (started, ttl) = (Instant::now(), self.0.limits.ttl);
-        let end = task.run(running, ttl).await;
+        let mut end = task.run(running, ttl).await;
+        let mut bytes = size(&end);
+        if !self.reserve(bytes) {
+            (end, bytes) = (failed("the results of tasks take too much memory; call the tool again later"), 0);
+        }
         let lived = started.elapsed();
         let rest = ttl.saturating_sub(lived).max(ttl.min(KEPT));
-        let bytes = {
-            let mut table = self.lock();
-            let bytes = task.end(end, lived.saturating_add(rest), self.0.limits.result_bytes - table.result_bytes);
-            table.result_bytes += bytes;
-            bytes
-        };
+        task.end(end, lived.saturating_add(rest));
         self.0.closed.run_until_cancelled(tokio::time::sleep(rest)).await;
         let mut table = self.lock();
         table.result_bytes -= bytes;
         table.tasks.remove(task.id());
+    }
+
+    /// Counts the bytes of a result. Returns false if the results would be too large.
+    fn reserve(&self, bytes: usize) -> bool {
+        let mut table = self.lock();
+        let fits = bytes <= self.0.limits.result_bytes - table.result_bytes;
+        if fits {
+            table.result_bytes += bytes;
+        }
+        fits
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -11,10 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tools::{CancellationToken, Progress};
 
-use super::super::drive::{Driven, end};
-use super::super::generation::Generation;
 use super::super::peer::{Ask, Message};
-use super::super::running::{Finished, Running, Step, Waiting};
+use super::super::running::{Finished, Running, Step, Waiting, name_lacking};
 
 /// The time between two requests of a client for the state of a task.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -100,36 +98,20 @@ impl RunningTask {
                 Step::Ended(outcome) => break outcome,
             }
         };
-        match end(outcome, &running.peer, Generation::Modern) {
-            Ok(Driven::Ended(Finished::Call(result))) => TaskPayload::Completed { result: object(&result) },
-            _ if is_expired => {
-                let error = ErrorData::internal_error("the time limit of the task was over", None);
-                TaskPayload::Failed { error: object(&error) }
-            }
+        match name_lacking(outcome, &running.peer) {
+            Ok(Finished::Call(result)) => TaskPayload::Completed { result: object(&result) },
+            _ if is_expired => failed("the time limit of the task was over"),
             _ if self.token.is_cancelled() => TaskPayload::Cancelled,
             Err(error) => TaskPayload::Failed { error: object(&error) },
-            Ok(_) => TaskPayload::Failed { error: object(&ErrorData::internal_error("the call has no result", None)) },
+            Ok(Finished::Method(_)) => failed("the call has no result"),
         }
     }
 
-    /// Sets the end of the task, and the time that it lives altogether. Returns the size of the result, which is at most `max_bytes`.
-    pub(super) fn end(&self, end: TaskPayload, ttl: Duration, max_bytes: usize) -> usize {
-        let size = |end: &TaskPayload| match end {
-            TaskPayload::Completed { result } => serde_json::to_vec(result).map_or(usize::MAX, |json| json.len()),
-            _ => 0,
-        };
-        let bytes = size(&end);
-        let end = if bytes <= max_bytes {
-            end
-        } else {
-            let message = "the results of tasks take too much memory; call the tool again later";
-            TaskPayload::Failed { error: object(&ErrorData::internal_error(message, None)) }
-        };
+    /// Sets the end of the task, and the time that it lives altogether.
+    pub(super) fn end(&self, end: TaskPayload, ttl: Duration) {
         let mut state = self.lock();
         state.waiting = Waiting::default();
-        let bytes = size(&end);
         (state.end, state.ttl, state.updated_at) = (Some(end), ttl, current_timestamp());
-        bytes
     }
 
     /// Keeps a request until the client answers it, with a key that the task has not used.
@@ -170,6 +152,19 @@ impl RunningTask {
 fn millis(time: Duration) -> u64 {
     const MAX: u64 = (1 << 53) - 1;
     u64::try_from(time.as_millis()).map_or(MAX, |millis| millis.min(MAX))
+}
+
+/// Returns the end of a task that failed for a reason of the server.
+pub(super) fn failed(reason: &'static str) -> TaskPayload {
+    TaskPayload::Failed { error: object(&ErrorData::internal_error(reason, None)) }
+}
+
+/// Returns the size of the result, in bytes.
+pub(super) fn size(end: &TaskPayload) -> usize {
+    match end {
+        TaskPayload::Completed { result } => serde_json::to_vec(result).map_or(usize::MAX, |json| json.len()),
+        _ => 0,
+    }
 }
 
 fn object(value: &impl Serialize) -> JsonObject {
