@@ -14,7 +14,7 @@ use tools::{CancellationToken, ToolContext};
 use tools_mcp::server::{HttpError, HttpOptions, ToolServer};
 
 use crate::server_call::waiting;
-use crate::server_client::{Person, legacy, server, versions};
+use crate::server_client::{Person, legacy, modern, server, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
 pub(crate) async fn listen(
@@ -124,4 +124,76 @@ async fn an_address_that_others_reach_requires_a_token() {
     assert!(matches!(serve(HttpOptions::new()).await, Err(HttpError::TokenRequired { .. })));
     assert!(matches!(HttpOptions::new().with_token("short"), Err(HttpError::ShortToken { length: 5 })));
     serve(HttpOptions::new().with_token("0123456789abcdef").unwrap()).await.unwrap();
+}
+
+/// Sends a request without a session on a connection of its own, and returns the status of the answer.
+async fn status(address: SocketAddr, target: &str, headers: &str, body: &str) -> u16 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer[9..]).parse().unwrap()
+}
+
+fn initialize() -> String {
+    let client = json!({"name": "a", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string()
+}
+
+#[tokio::test]
+async fn a_request_has_one_host_and_at_most_one_origin() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let port = address.port();
+    let absolute = format!("http://localhost:{port}/mcp");
+    for (target, headers, expected) in [
+        ("/mcp", "Host: localhost\r\n".to_owned(), 200),
+        ("/mcp", format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"), 200),
+        (&absolute, format!("Host: localhost:{port}\r\n"), 200),
+        (&absolute, "Host: localhost\r\n".to_owned(), 400),
+        ("/mcp", String::new(), 400),
+        ("/mcp", "Host: localhost\r\nHost: evil.com\r\n".to_owned(), 400),
+        ("/mcp", "Host: localhost\r\nHost: localhost\r\n".to_owned(), 400),
+        ("/mcp", "Host: evil.com@localhost\r\n".to_owned(), 400),
+        ("/mcp", "Host: localhost/evil\r\n".to_owned(), 400),
+        ("http://evil.com/mcp", "Host: localhost\r\n".to_owned(), 400),
+        ("http://evil.com@localhost/mcp", "Host: localhost\r\n".to_owned(), 400),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}\r\nOrigin: http://evil.com\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://evil.com@localhost:{port}\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}/evil\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}?evil\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}#evil\r\n"), 403),
+    ] {
+        assert_eq!(status(address, target, &headers, &initialize()).await, expected, "{target} {headers}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_beyond_the_limit_are_refused() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let first = Person::silent().serve_with_lifecycle(transport, versions(legacy())).await.unwrap();
+    for _ in 1..HttpOptions::MAX_SESSIONS {
+        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 200);
+    }
+    for _ in 0..2 {
+        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 503);
+    }
+    // Clients with a session, and those that need none, are served.
+    assert_eq!(first.list_all_tools().await.unwrap().len(), 1);
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let client = Person::silent().serve_with_lifecycle(transport, versions(modern())).await.unwrap();
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
+    // The end of a session makes room.
+    first.cancel().await.unwrap();
+    while status(address, "/mcp", "Host: localhost\r\n", &initialize()).await != 200 {
+        tokio::task::yield_now().await;
+    }
 }

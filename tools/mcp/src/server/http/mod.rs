@@ -1,8 +1,10 @@
 //! Serves many clients over streamable HTTP.
 
 mod access;
+mod authority;
 mod listener;
-mod session_end;
+mod session_status;
+mod sessions;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +14,6 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -20,6 +21,7 @@ use tools::CancellationToken;
 
 use self::access::Bearer;
 use self::listener::LimitedListener;
+use self::sessions::Sessions;
 use super::ToolServer;
 use super::calls::Calls;
 use super::running::CANCEL_GRACE;
@@ -68,6 +70,8 @@ impl HttpOptions {
     pub const MIN_TOKEN_BYTES: usize = 16;
     /// The default number of connections at the same time.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
+    /// The number of sessions of clients of older revisions at the same time. Further ones are refused with 503.
+    pub const MAX_SESSIONS: usize = 256;
     /// The default time that running calls have to end after a shutdown began.
     pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
@@ -175,13 +179,16 @@ impl ToolServer {
         let ended = CancellationToken::new();
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
-        let (server, sessions) = (self.clone(), Arc::new(LocalSessionManager::default()));
+        let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
         let config = options.config(address, self.options.max_message_bytes, ended.clone());
         let calls = Calls::new(self.options.tasks);
         let work = calls.clone();
-        let service = StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions, config);
-        let endpoint = Router::new().route_service(HttpOptions::PATH, service).layer(from_fn(session_end::answer));
+        let service = StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions.clone(), config);
+        let endpoint = Router::new()
+            .route_service(HttpOptions::PATH, service)
+            .layer(from_fn_with_state(sessions, session_status::answer));
         let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
+        let endpoint = endpoint.layer(from_fn(authority::refuse));
         let router = endpoint.route("/healthz", get(async || "ok"));
         let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
         let serving = axum::serve(LimitedListener::new(listener, options.max_connections), router)
