@@ -13,7 +13,9 @@ mod handler;
 mod http;
 mod log_level;
 mod methods;
+mod oversized;
 mod peer;
+mod permit;
 mod progress;
 mod question;
 mod request_kind;
@@ -23,15 +25,17 @@ mod served;
 mod streams;
 mod suspended;
 mod tasks;
+mod unread;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tools::{ToolContext, ToolName};
 
 use self::calls::Calls;
 use self::handler::Handler;
+use self::permit::Permits;
 use self::tasks::TaskLimits;
 
 #[cfg(feature = "http")]
@@ -76,11 +80,10 @@ struct Shared {
 struct Options {
     name: String,
     version: String,
-    instructions: Option<String>,
     methods: Option<Arc<dyn Methods>>,
     page_size: usize,
     /// The calls of all clients.
-    calls: Arc<Semaphore>,
+    calls: Permits,
     tasks: TaskLimits,
     max_message_bytes: usize,
 }
@@ -102,6 +105,8 @@ impl ToolServer {
     pub const DEFAULT_PAGE_SIZE: usize = 1000;
     /// The default number of calls that run at the same time.
     pub const DEFAULT_MAX_CALLS: usize = 64;
+    /// The number of calls that wait for the answers of their clients at the same time. They do not count as running.
+    pub const MAX_WAITING: usize = 256;
     /// The default time after which a call becomes a task: 5 seconds.
     pub const DEFAULT_TASK_AFTER: Duration = Duration::from_secs(5);
     /// The default time after which a task is cancelled: one hour.
@@ -116,10 +121,9 @@ impl ToolServer {
         let options = Options {
             name: "toolcrib".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            instructions: None,
             methods: None,
             page_size: Self::DEFAULT_PAGE_SIZE,
-            calls: Arc::new(Semaphore::new(Self::DEFAULT_MAX_CALLS)),
+            calls: Permits::new(Self::DEFAULT_MAX_CALLS, Self::MAX_WAITING),
             tasks: TaskLimits {
                 after: Self::DEFAULT_TASK_AFTER,
                 ttl: Self::DEFAULT_TASK_TTL,
@@ -139,13 +143,6 @@ impl ToolServer {
         self
     }
 
-    /// Sets the instructions for the model of the client.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.options.instructions = Some(instructions.into());
-        self
-    }
-
     /// Sets the answers to other methods than those of tools.
     #[must_use]
     pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
@@ -161,9 +158,12 @@ impl ToolServer {
     }
 
     /// Sets the number of calls of all clients that run at the same time. Further calls fail with a hint to retry.
+    ///
+    /// A call that waits for its client does not count. At most [`MAX_WAITING`](Self::MAX_WAITING) wait; the questions of others are
+    /// refused.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.options.calls = Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS)));
+        self.options.calls = Permits::new(calls, Self::MAX_WAITING);
         self
     }
 
@@ -190,7 +190,8 @@ impl ToolServer {
         self
     }
 
-    /// Sets the length of a message of a client, in bytes. Longer ones are discarded over stdio and refused over HTTP.
+    /// Sets the length of a message of a client, in bytes. Longer ones are refused. Over stdio, that is an
+    /// answer only if the request has its id near its begin or its end.
     #[must_use]
     pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
         self.options.max_message_bytes = bytes;

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use tools::Progress;
 
 use super::log_level::LogLevel;
+use super::permit::Permit;
 use super::request_kind::RequestKind;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
@@ -42,6 +43,7 @@ struct Inner {
     /// The first capability that the client lacks.
     refused: OnceLock<ClientCapabilities>,
     next_key: AtomicU64,
+    permit: Permit,
 }
 
 /// A request to the client: elicitation, sampling or roots.
@@ -93,6 +95,9 @@ pub enum PeerError {
         /// The reason.
         reason: String,
     },
+    /// Too many calls wait for their clients.
+    #[error("too many calls wait for answers of their clients; try again later")]
+    Overloaded,
     /// The connection ended before the answer.
     #[error("the client is gone")]
     Gone,
@@ -117,10 +122,11 @@ impl Peer {
         capabilities: ClientCapabilities,
         takes_tasks: bool,
         early: BTreeMap<String, Value>,
+        permit: Permit,
     ) -> (Self, mpsc::Receiver<Message>) {
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
         let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
-        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key })), receiver)
+        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key, permit })), receiver)
     }
 
     /// Returns true if the client takes requests with this method.
@@ -146,6 +152,8 @@ impl Peer {
         requests: impl IntoIterator<Item = PeerRequest>,
     ) -> Result<VecDeque<Value>, PeerError> {
         let asks = requests.into_iter().map(|request| self.ask(request)).collect::<Result<Vec<_>, _>>()?;
+        let is_early = asks.iter().all(|(ask, _)| ask.is_none());
+        let wait = if is_early { None } else { Some(self.0.permit.wait().ok_or(PeerError::Overloaded)?) };
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
@@ -156,6 +164,9 @@ impl Peer {
         let mut answers = VecDeque::new();
         for receiver in receivers {
             answers.push_back(receiver.await.map_err(|_| PeerError::Gone)??);
+        }
+        if let Some(wait) = wait {
+            wait.end().await;
         }
         Ok(answers)
     }

@@ -104,3 +104,25 @@ async fn a_person_approves_what_a_task_does() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_task_that_requires_input_leaves_room_for_other_calls() {
+    let mut catalog = Catalog::new();
+    let asking = async |cx: ToolContext, _: Value| {
+        let failed = |error: PeerError| ToolError::execution_failed(error.to_string());
+        let answer = task_peer(&cx).await?.request(elicit("a")).await.map_err(failed)?;
+        Ok::<_, ToolError>(answer["content"].to_string())
+    };
+    catalog.register(tool("ask"), asking).unwrap();
+    catalog.register(tool("now"), async |_: ToolContext, _: Value| "now").unwrap();
+    for client in clients(&server(catalog, ToolContext::new()).with_max_calls(1)).await {
+        let task = begin(&client, "ask").await;
+        assert_eq!(keys(&past(&client, &task, &[]).await), ["a"]);
+        let result = client.call_tool_once(CallToolRequestParams::new("now")).await.unwrap();
+        let CallToolResponse::Complete(result) = result else { panic!("{result:?}") };
+        assert_eq!(crate::server_client::text_of(&result), ("now".to_owned(), false));
+        answer(&client, &task, "a", json!({"action": "accept", "content": {"n": 1}})).await;
+        let (text, _) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
+        assert_eq!(text, r#"{"n":1}"#);
+    }
+}
