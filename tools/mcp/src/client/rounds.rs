@@ -43,7 +43,11 @@ pub(super) async fn request(
     let mut answers = Answers::default();
     for _ in 0..=MAX_ROUNDS {
         let result = link.calls.request(peer, cx, request(answers)).await;
-        match result.map_err(|error| link.failure(error))? {
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => return Err(link.failure(error).await),
+        };
+        match result {
             ServerResult::InputRequiredResult(required) => answers = answered(link, cx, required).await?,
             other => return Ok(other),
         }

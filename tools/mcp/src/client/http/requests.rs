@@ -18,6 +18,7 @@ use tools_http::{
 
 use super::MAX_MESSAGE_BYTES;
 use super::events::events;
+use super::url_secrets::UrlSecrets;
 
 pub(super) type Failure = StreamableHttpError<HttpError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -36,14 +37,25 @@ pub(crate) struct Requests {
     /// The options of `http`.
     options: HttpOptions,
     origin: String,
+    url_secrets: UrlSecrets,
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
 }
 
 impl Requests {
-    pub(super) fn new(options: HttpOptions, origin: String, cx: ToolContext) -> Result<Self, HttpError> {
+    pub(super) fn new(
+        options: HttpOptions,
+        origin: String,
+        cx: ToolContext,
+        url_secrets: UrlSecrets,
+    ) -> Result<Self, HttpError> {
         let http = HttpClient::from_options(options.clone())?;
-        Ok(Self { http, cx, options, origin, authorised: Arc::default() })
+        Ok(Self { http, cx, options, origin, url_secrets, authorised: Arc::default() })
+    }
+
+    /// Returns the failure of a request, without secrets of its URL.
+    pub(super) fn failure(&self, error: HttpError) -> Failure {
+        Failure::Client(self.url_secrets.hide(error))
     }
 
     /// Returns the client of requests with a token, which treats the token as a secret.
@@ -66,7 +78,7 @@ impl Requests {
         headers: Headers,
         more: impl IntoIterator<Item = (HeaderName, Option<&str>)>,
     ) -> Result<ResponseStream, Failure> {
-        let mut request = request.map_err(Failure::Client)?;
+        let mut request = request.map_err(|error| self.failure(error))?;
         for (name, value) in headers {
             request = request.with_header(name, value);
         }
@@ -83,7 +95,7 @@ impl Requests {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
-        let response = http.stream(&self.cx, request).await.map_err(Failure::Client)?;
+        let response = http.stream(&self.cx, request).await.map_err(|error| self.failure(error))?;
         match challenge(&response) {
             Some(refused) => Err(refused),
             None => Ok(response),

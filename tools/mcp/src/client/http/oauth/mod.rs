@@ -98,7 +98,7 @@ impl HttpServer {
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
             if let Err(error) = manager.initialize_from_store().await {
-                tracing::warn!(server = self.url.as_str(), "tokens are not used: {error}");
+                tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}");
             }
         }
         Ok(manager)
