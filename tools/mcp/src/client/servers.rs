@@ -136,10 +136,13 @@ impl Servers {
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
         let link = Arc::new(Link::new(&import));
-        let Import { name, server, timeout: limit, known, .. } = import;
+        let Import { name, server, timeout: limit, known, has_resources, .. } = import;
         let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
+        }
+        if has_resources {
+            self.0.read_resources();
         }
         let (outcome, latest) = watch::channel(None);
         let stop = CancellationToken::new();
