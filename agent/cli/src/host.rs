@@ -16,6 +16,7 @@ use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Value
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
+use crate::mcp;
 use crate::folders;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
@@ -99,8 +100,10 @@ impl HostOptions {
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
         web::warn_missing(settings)?;
+        let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let control = settings
             .sources()
+            .chain(of_servers.iter().map(PathBuf::as_path))
             .chain(self.policy.policy.as_deref())
             .chain(protected.control.iter().map(PathBuf::as_path));
         let mut context = in_workspace(ToolContext::new().with_services(services), control)
@@ -192,7 +195,7 @@ pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
 
 /// Puts the context into the domain of its workspace, with the control files.
 #[cfg(feature = "builtin")]
-fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
+pub(crate) fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
     let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
@@ -201,7 +204,7 @@ fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) ->
 }
 
 #[cfg(not(feature = "builtin"))]
-fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
+pub(crate) fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
     cx
 }
 

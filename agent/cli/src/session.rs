@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles, unused_models};
 use crate::journal::{self, JournalOptions, Recording};
-use crate::mcp::{self, Attached};
+use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -111,7 +111,9 @@ impl SessionOptions {
         options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
-        let servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
+        let selection = settings.selection()?;
+        let servers =
+            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -154,7 +156,9 @@ impl SessionOptions {
     pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
         let settings = self.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
+        let selection = settings.selection()?;
+        let _servers =
+            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 

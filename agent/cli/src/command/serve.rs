@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::{JournalOptions, Recording};
-use crate::mcp;
+use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
@@ -74,7 +74,8 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection).await;
+        let _servers =
+            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Later, &shutdown).await;
         notice::warn_unmatched(&selection, &tools::list());
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);

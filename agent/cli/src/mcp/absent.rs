@@ -1,12 +1,23 @@
 //! The servers of a program that has no client of MCP.
 
+use std::path::PathBuf;
+
 use agent::Selection;
-use tools::ToolContext;
+use tools::{CancellationToken, ToolContext};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
+
+/// Whether a command waits for servers whose tools are not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FirstList {
+    /// The command is about their tools.
+    Needed,
+    /// The tools are offered to a session, which may not use them.
+    Offered,
+}
 
 /// The servers of a session.
 #[derive(Debug)]
@@ -25,7 +36,13 @@ impl Attached {
 }
 
 /// Attaches nothing.
-pub(crate) async fn attach(_root: Option<&RootOption>, _settings: &Settings, _selection: &Selection) -> Attached {
+pub(crate) async fn attach(
+    _root: Option<&RootOption>,
+    _settings: &Settings,
+    _selection: &Selection,
+    _first: FirstList,
+    _cancellation: &CancellationToken,
+) -> Attached {
     Attached
 }
 
@@ -44,6 +61,11 @@ pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
 }
 
 /// Returns no server.
-pub(crate) fn report(_root: &RootOption) -> Result<Vec<ServerReport>, Error> {
-    Ok(Vec::new())
+pub(crate) fn report(_root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
+    Ok(Default::default())
+}
+
+/// Returns no file.
+pub(crate) fn control_files(_root: &RootOption) -> Vec<PathBuf> {
+    Vec::new()
 }

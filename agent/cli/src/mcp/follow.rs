@@ -21,7 +21,7 @@ impl Members {
         loop {
             tokio::time::sleep(INTERVAL).await;
             // A file that is being changed is read the next time.
-            let Ok(inventory) = Inventory::load(self.root()) else { continue };
+            let Ok(inventory) = Inventory::load_whole(self.root()) else { continue };
             let stamp = self.stamp(&inventory);
             if stamp != seen {
                 self.update(&inventory).await;
@@ -36,11 +36,11 @@ impl Members {
         let approvals = inventory.approvals();
         // A folder changes with each file that is replaced in it.
         let files = [inventory.user.path(), inventory.project.path(), approvals.folder()];
-        files.into_iter().chain(self.pins.values().map(|pins| pins.path())).map(state).collect()
+        files.into_iter().chain(self.pins.lock().values().map(|pins| pins.path())).map(state).collect()
     }
 
     async fn update(&mut self, inventory: &Inventory) {
-        let mut gone: Vec<_> = self.pins.keys().cloned().collect();
+        let mut gone: Vec<_> = self.pins.lock().keys().cloned().collect();
         for (name, _, configured) in self.matching(inventory) {
             let Ok(configured) = configured else {
                 gone.retain(|gone| *gone != name);
@@ -49,7 +49,8 @@ impl Members {
             if is_revoked(inventory, &configured) {
                 continue;
             }
-            match self.pins.get(&name).map(|pins| pins.reload()) {
+            let pins = self.pins.lock().get(&name).cloned();
+            match pins.map(|pins| pins.reload()) {
                 Some(Ok(true)) => self.servers.get(&name).iter().for_each(Imported::refresh),
                 // Pins that cannot be read do not replace those that were read before.
                 Some(Ok(false) | Err(_)) => {}
@@ -59,7 +60,7 @@ impl Members {
             gone.retain(|gone| *gone != name);
         }
         for name in gone {
-            self.pins.remove(&name);
+            self.pins.lock().remove(&name);
             self.servers.remove(&name).await;
         }
     }
