@@ -11,14 +11,17 @@ name = "features"
 edition = "2024"
 
 [dependencies]
-chrono = { version = "0.4", default-features = false, features = ["now", "serde"] }
+chrono = { version = "0.4", default-features = false, features = ["clock", "now", "serde"] }
+clap = "4"
 futures-task = "0.3"
 getrandom = { version = "0.4", features = ["std", "sys_rng"] }
 indexmap = { version = "2", features = ["serde"] }
+rmcp = { version = "3", default-features = false, features = ["auth", "macros", "transport-streamable-http-client-reqwest"] }
 schemars = { version = "1", features = ["chrono04"] }
 tempfile = "3"
 tokio = { version = "1", features = ["macros", "test-util"] }
 typenum = { version = "1", features = ["const-generics"] }
+url = { version = "2", features = ["serde"] }
 zerocopy = { version = "0.8", features = ["derive"] }
 "#;
 

@@ -55,14 +55,23 @@ fn may_be_legacy(error: &ClientInitializeError) -> bool {
             server_supported.iter().any(ProtocolVersion::has_initialize)
         }
         ClientInitializeError::LegacyFallbackFailed { .. } | ClientInitializeError::Cancelled => false,
-        other => !other.is_authorization_required(),
+        other => !needs_login(other),
     }
+}
+
+/// Returns true if a login, or one with more scopes, may permit the connection.
+fn needs_login(error: &ClientInitializeError) -> bool {
+    #[cfg(feature = "http")]
+    if error.auth_challenge().is_some() {
+        return true;
+    }
+    error.is_authorization_required()
 }
 
 fn import_error(link: &Link, failure: Failure) -> ImportError {
     let name = link.name().clone();
     match failure {
-        Failure::Handshake(error, _) if error.is_authorization_required() => link.login_required(),
+        Failure::Handshake(error, _) if needs_login(&error) => link.login_required(),
         Failure::Open(reason) => ImportError::Open { name, reason: link.shown(&reason) },
         Failure::Handshake(error, end) => {
             let transport = match last(&error) {

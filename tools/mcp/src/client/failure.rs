@@ -28,7 +28,7 @@ impl Link {
 
     /// Converts the error of a request that runs for a call.
     pub(super) async fn failure(&self, error: ServiceError) -> ToolErrorKind {
-        if error.is_authorization_required() {
+        if needs_login(&error) {
             return ToolErrorKind::Unavailable { reason: self.login_required().to_string() };
         }
         let end = match error {
@@ -87,4 +87,13 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
         }
         other => failed(format!("the MCP server {server} failed: {}", shown(&other.to_string()))),
     }
+}
+
+/// Returns true if a login, or one with more scopes, may permit the request.
+fn needs_login(error: &ServiceError) -> bool {
+    #[cfg(feature = "http")]
+    if error.auth_challenge().is_some() {
+        return true;
+    }
+    error.is_authorization_required()
 }

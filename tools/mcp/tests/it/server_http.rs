@@ -17,7 +17,7 @@ use crate::server_call::waiting;
 use crate::server_client::{Person, legacy, server, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
-async fn listen(
+pub(crate) async fn listen(
     server: &ToolServer,
     options: HttpOptions,
 ) -> (SocketAddr, JoinHandle<Result<(), HttpError>>, CancellationToken) {
@@ -64,6 +64,31 @@ async fn a_shutdown_waits_for_calls_and_then_cancels_them() {
     shutdown.cancel();
     ended.notified().await;
     serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_has_no_content() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let exchange = async |method: &str, headers: &str, body: &str| {
+        let request = format!(
+            "{method} /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    };
+    let info =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}).to_string();
+    let opened = exchange("POST", "", &body).await;
+    let session = opened.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
+    let end = exchange("DELETE", &format!("Mcp-Session-Id: {session}\r\n"), "").await;
+    assert!(end.starts_with("HTTP/1.1 204 No Content\r\n") && end.ends_with("\r\n\r\n"), "{end}");
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ pub struct HttpServer {
     url_secrets: UrlSecrets,
     options: HttpOptions,
     #[cfg(feature = "oauth")]
-    tokens: Option<std::path::PathBuf>,
+    login: oauth::Settings,
 }
 
 impl HttpServer {
@@ -79,7 +79,7 @@ impl HttpServer {
             url_secrets: UrlSecrets::default(),
             options: HttpOptions::new(),
             #[cfg(feature = "oauth")]
-            tokens: None,
+            login: oauth::Settings::default(),
         })
     }
 
@@ -121,14 +121,6 @@ impl HttpServer {
     #[must_use]
     pub fn with_options(self, options: HttpOptions) -> Self {
         Self { options, ..self }
-    }
-
-    /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
-    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
-    #[cfg(feature = "oauth")]
-    #[must_use]
-    pub fn with_tokens(self, folder: impl Into<std::path::PathBuf>) -> Self {
-        Self { tokens: Some(folder.into()), ..self }
     }
 
     /// Returns the URL.
@@ -182,7 +174,10 @@ impl HttpServer {
         let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
         let cx = ToolContext::new().with_grant(Grant::new(clauses));
-        Requests::new(options.with_limits(limits), origin, cx, self.url_secrets.clone())
+        let requests = Requests::new(options.with_limits(limits), origin, cx, self.url_secrets.clone())?;
+        #[cfg(feature = "oauth")]
+        let requests = requests.with_challenges(self.login.challenges());
+        Ok(requests)
     }
 }
 

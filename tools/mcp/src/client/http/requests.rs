@@ -40,6 +40,8 @@ pub(crate) struct Requests {
     url_secrets: UrlSecrets,
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
+    #[cfg(feature = "oauth")]
+    challenges: Arc<super::oauth::Challenges>,
 }
 
 impl Requests {
@@ -50,7 +52,16 @@ impl Requests {
         url_secrets: UrlSecrets,
     ) -> Result<Self, HttpError> {
         let http = HttpClient::from_options(options.clone())?;
-        Ok(Self { http, cx, options, origin, url_secrets, authorised: Arc::default() })
+        Ok(Self {
+            http,
+            cx,
+            options,
+            origin,
+            url_secrets,
+            authorised: Arc::default(),
+            #[cfg(feature = "oauth")]
+            challenges: Arc::default(),
+        })
     }
 
     /// Returns the failure of a request, without secrets of its URL.
@@ -68,6 +79,26 @@ impl Requests {
         let http = self.http.new_sibling(self.options.clone().with_secret(secret))?;
         *authorised = Some((Secret::new(token), http.clone()));
         Ok(http)
+    }
+
+    /// Sets the place where challenges are noted.
+    #[cfg(feature = "oauth")]
+    pub(super) fn with_challenges(self, challenges: Arc<super::oauth::Challenges>) -> Self {
+        Self { challenges, ..self }
+    }
+
+    /// Notes whether a login is required.
+    #[cfg(feature = "oauth")]
+    fn note(&self, has_token: bool, refused: Option<&Failure>) {
+        match refused {
+            Some(Failure::AuthRequired(error)) => self.challenges.refuse(&error.www_authenticate_header),
+            Some(Failure::InsufficientScope(error)) if has_token => {
+                let scopes = error.get_required_scope().unwrap_or_default();
+                self.challenges.require(&error.www_authenticate_header, scopes);
+            }
+            None if has_token => self.challenges.accept(),
+            _ => {}
+        }
     }
 
     /// Sends a request. Its answer is not a refusal for want of authorisation.
@@ -91,12 +122,17 @@ impl Requests {
         }
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         let request = request.with_header(HeaderName::from_static("accept"), accept);
+        #[cfg(feature = "oauth")]
+        let has_token = token.is_some();
         let http = match token {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
         let response = http.stream(&self.cx, request).await.map_err(|error| self.failure(error))?;
-        match challenge(&response) {
+        let refused = challenge(&response);
+        #[cfg(feature = "oauth")]
+        self.note(has_token, refused.as_ref());
+        match refused {
             Some(refused) => Err(refused),
             None => Ok(response),
         }

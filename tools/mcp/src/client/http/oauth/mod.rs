@@ -1,17 +1,25 @@
 //! Authorisation by OAuth: a person logs in with a browser, and the tokens are kept in a folder.
 
+mod challenges;
 mod exchange;
 mod redirect;
 mod store;
 
+use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use rmcp::transport::auth::{AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession};
-use tools::visible_line;
-use tools_http::{HttpClient, HttpError, HttpLimits, Url};
+use rmcp::transport::auth::{
+    AuthError, AuthorizationManager, AuthorizationRequest, AuthorizationSession, OAuthClientConfig,
+};
+use serde_json::json;
+use tokio::time::timeout;
+use tools::{Secret, visible_line};
+use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
 
+pub(super) use self::challenges::Challenges;
 use self::exchange::Exchange;
 use self::redirect::Redirect;
 use self::store::Store;
@@ -22,6 +30,9 @@ const CLIENT_NAME: &str = "Toolcrib";
 
 /// The characters of an error of the authorisation server that are shown.
 const SHOWN: usize = 300;
+
+/// The time for the answer to a request without a token.
+const PROBE: Duration = Duration::from_secs(10);
 
 /// The maximum size of a document of an authorisation server, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 1024 * 1024;
@@ -53,9 +64,56 @@ impl From<AuthError> for LoginError {
     }
 }
 
+/// The settings of logins.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settings {
+    folder: Option<PathBuf>,
+    client: Option<(String, Option<Secret>)>,
+    document: Option<String>,
+    challenges: Arc<Challenges>,
+}
+
+impl Settings {
+    pub(super) fn challenges(&self) -> Arc<Challenges> {
+        self.challenges.clone()
+    }
+}
+
 impl HttpServer {
+    /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
+    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
+    #[must_use]
+    pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        self.login.challenges = Arc::new(Challenges::new(Store::new(&folder, &self.url).challenge()));
+        self.login.folder = Some(folder);
+        self
+    }
+
+    /// Sets the identifier and the secret that an authorisation server gave the program, so that a login does not register it.
+    #[must_use]
+    pub fn with_client_id(mut self, id: impl Into<String>, secret: Option<&str>) -> Self {
+        self.login.client = Some((id.into(), secret.map(Secret::new)));
+        self
+    }
+
+    /// Sets the `https` URL of a document that describes the program to authorisation servers. A login registers the program with the
+    /// servers that do not read such documents.
+    #[must_use]
+    pub fn with_client_document(mut self, url: impl Into<String>) -> Self {
+        self.login.document = Some(url.into());
+        self
+    }
+
+    /// Returns true if the server has refused a request since the latest login, and a login may permit it.
+    pub fn is_login_required(&self) -> bool {
+        self.login.challenges.is_pending()
+    }
+
     /// Logs a person in and stores the tokens. `open` gets the URL to open in the person's browser, which then leads back to this
     /// machine. Waits for the person: drop the future to give up.
+    ///
+    /// If the server has refused a request of an earlier login for want of scopes, the person is asked for these too.
     ///
     /// The authorisation server is found as the specification says, and reached within the address filter.
     ///
@@ -63,20 +121,50 @@ impl HttpServer {
     /// Returns an error if [`with_tokens`](Self::with_tokens) was not called, if no authorisation server is found, or if it or the person
     /// refuses.
     pub async fn log_in(&self, open: impl FnOnce(&str)) -> Result<(), LoginError> {
-        let folder = self.tokens.as_deref().ok_or(LoginError::NoFolder)?;
+        let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
         let redirect = Redirect::listen().await?;
         let mut manager = self.manager(folder).await?;
-        let found = manager.resolve_metadata().await?;
+        if !self.is_login_required() {
+            self.probe().await;
+        }
+        let challenge = self.login.challenges.latest();
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
         manager.set_metadata(found.metadata);
-        let request = AuthorizationRequest::new(redirect.url()).with_client_name(CLIENT_NAME);
-        let session = AuthorizationSession::new(manager, request.with_initial_scope_selection()).await;
+        let session = AuthorizationSession::new(manager, self.request(folder, redirect.url())).await;
         let session = session.map_err(|(_, error)| error)?;
         let url = browsable(session.get_authorization_url())?;
         let state = url.query_pairs().find(|(name, _)| name == "state").map(|(_, state)| state.into_owned());
         open(url.as_str());
         let answered = redirect.answer(&state.unwrap_or_default()).await?;
         session.handle_callback_url(&answered).await?;
+        self.login.challenges.end();
         Ok(())
+    }
+
+    /// Sends a request without a token, because some servers say only then where to log in.
+    async fn probe(&self) {
+        let message = json!({"jsonrpc": "2.0", "id": 0, "method": "ping"});
+        let Ok(requests) = self.requests() else { return };
+        let request = Request::new(Method::POST, self.url.as_str()).and_then(|request| request.with_json(&message));
+        // The refusal is noted, and a login without one finds the authorisation server by the specification's addresses.
+        let _ = timeout(PROBE, requests.send(request, None, HashMap::new(), [])).await;
+    }
+
+    /// Makes the request of a login.
+    fn request(&self, folder: &Path, redirect: &str) -> AuthorizationRequest {
+        let mut request = AuthorizationRequest::new(redirect).with_client_name(CLIENT_NAME);
+        if let Some((id, secret)) = &self.login.client {
+            request.client_id = Some(id.clone());
+            request.client_secret = secret.as_ref().map(|secret| secret.expose().to_owned());
+        }
+        request.client_metadata_url = self.login.document.clone();
+        let lacking = self.login.challenges.scopes();
+        if lacking.is_empty() {
+            return request.with_initial_scope_selection();
+        }
+        let mut scopes = Store::new(folder, &self.url).granted();
+        scopes.extend(lacking.into_iter().filter(|scope| !scopes.contains(scope)).collect::<Vec<_>>());
+        request.with_scopes(scopes)
     }
 
     /// Removes the tokens.
@@ -84,24 +172,37 @@ impl HttpServer {
     /// # Errors
     /// Returns an error if the file cannot be removed.
     pub fn log_out(&self) -> io::Result<()> {
-        self.tokens.as_deref().map_or(Ok(()), |folder| Store::new(folder, &self.url).remove())
+        self.login.challenges.remove()?;
+        self.login.folder.as_deref().map_or(Ok(()), |folder| Store::new(folder, &self.url).remove())
     }
 
     /// Makes the state of the authorisation, with the tokens that are stored.
     pub(super) async fn authorisation(&self) -> Result<AuthorizationManager, HttpError> {
         let refused = |error: AuthError| HttpError::Option { option: "tokens", reason: error.to_string() };
-        let Some(folder) = self.tokens.as_ref().filter(|_| !self.is_authorised()) else {
+        let Some(folder) = self.login.folder.as_ref().filter(|_| !self.is_authorised()) else {
             // Without tokens, requests go as they are.
             return self.manager(Path::new("")).await.map_err(refused);
         };
         let mut manager = self.manager(folder).await.map_err(refused)?;
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
-            if let Err(error) = manager.initialize_from_store().await {
-                tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}");
+            let challenge = self.login.challenges.latest();
+            if let Ok(found) = manager.resolve_metadata_from_challenge(challenge.as_deref()).await {
+                manager.set_metadata(found.metadata);
+            }
+            match manager.initialize_from_store().await {
+                Ok(true) => self.configure(&mut manager).map_err(refused)?,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}"),
             }
         }
         Ok(manager)
+    }
+
+    /// Sets the program's secret, which is not stored with the tokens.
+    fn configure(&self, manager: &mut AuthorizationManager) -> Result<(), AuthError> {
+        let Some((id, Some(secret))) = &self.login.client else { return Ok(()) };
+        manager.configure_client(OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()))
     }
 
     async fn manager(&self, folder: &Path) -> Result<AuthorizationManager, AuthError> {

@@ -71,7 +71,8 @@ async fn a_login_stores_tokens_for_the_owner_alone_which_are_sent_refreshed_and_
     // Another program of this machine, and a person who refuses in another window, do not end the login.
     site.log_in(&mcp, &["code=evil", "code=evil&state=other", "code=the-code&state={state}"]).await.unwrap();
     let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
     assert_eq!((files.len(), mode(&files[0]), mode(&folder)), (1, 0o600, 0o700));
     assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
     assert_eq!(site.mcp_requests().last().unwrap().header("authorization"), Some("Bearer access-token-1"));

@@ -2,6 +2,8 @@
 
 mod answers;
 #[cfg(all(feature = "oauth", unix))]
+mod challenge;
+#[cfg(all(feature = "oauth", unix))]
 mod login;
 mod reach;
 mod real;

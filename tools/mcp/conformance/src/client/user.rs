@@ -1,0 +1,29 @@
+//! A person and a model, who answer each question of a server.
+
+use tools::question::AnswerKind;
+use tools::{Answer, AnswerFuture, Person, Question, ToolContext};
+use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler};
+
+/// A person who agrees, and leaves each field of a form as it is.
+pub(crate) struct User;
+
+impl Person for User {
+    fn answer<'a>(&'a self, question: &'a Question, _: &'a ToolContext) -> AnswerFuture<'a> {
+        let answer = match question.kind() {
+            AnswerKind::Confirmation => Answer::Confirmation(true),
+            AnswerKind::Choice { options } => Answer::Choice(options.last().cloned().unwrap_or_default()),
+            _ => Answer::Text(String::new()),
+        };
+        Box::pin(async { Ok(answer) })
+    }
+}
+
+/// A model that repeats what it reads.
+pub(crate) struct Model;
+
+impl Sampler for Model {
+    fn sample<'a>(&'a self, request: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
+        let content = request.messages.first().and_then(|message| message.content.first()).cloned();
+        Box::pin(async { Ok(Sample::new("echo", content.ok_or("there is no message")?).with_stop_reason("endTurn")) })
+    }
+}

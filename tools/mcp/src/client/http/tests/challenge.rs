@@ -1,0 +1,158 @@
+//! Logins to a server that names its authorisation server, and the scopes, only when it refuses a message.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use data_encoding::BASE64;
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::auth::AuthClient;
+use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
+use serde_json::{Value, json};
+use tools::{Grant, ToolContext};
+use tools_http::testing::{Received, TestServer};
+use tools_http::{HttpClient, HttpOptions, Request, Url};
+
+use super::super::HttpServer;
+use super::super::requests::Failure;
+
+const DOCUMENT: &str = "https://app.example.org/client.json";
+
+/// Starts a server whose tokens name their scopes. The message `notifications/initialized` needs the scope `read`, others `write` too.
+/// Access tokens expire at once.
+async fn start() -> TestServer {
+    let at: Arc<OnceLock<String>> = Arc::default();
+    let origin = at.clone();
+    let server = TestServer::start(move |request| {
+        let origin = origin.get().unwrap();
+        let json = |value: Value| TestServer::ok("application/json", value.to_string());
+        match (request.head.starts_with("POST "), request.path()) {
+            (true, "/mcp") => message(origin, request),
+            (_, "/custom/metadata") => {
+                json(json!({"resource": format!("{origin}/mcp"), "authorization_servers": [format!("{origin}/as")]}))
+            }
+            (_, "/.well-known/oauth-authorization-server/as") => json(json!({
+                "issuer": format!("{origin}/as"),
+                "authorization_endpoint": format!("{origin}/as/authorize"),
+                "token_endpoint": format!("{origin}/as/token"),
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+                "client_id_metadata_document_supported": true,
+            })),
+            (_, "/as/token") => {
+                let form = form(&request.body);
+                let scopes = form.get("code").or(form.get("refresh_token")).unwrap();
+                json(json!({"access_token": scopes, "refresh_token": scopes, "token_type": "Bearer", "expires_in": 0}))
+            }
+            _ => TestServer::head("404 Not Found", &[]),
+        }
+    })
+    .await;
+    at.set(server.url("").trim_end_matches('/').to_owned()).unwrap();
+    server
+}
+
+/// Answers a message with a challenge, unless its token has the scopes.
+fn message(origin: &str, request: &Received) -> Vec<u8> {
+    let message: Value = serde_json::from_slice(&request.body).unwrap();
+    let needed: &[&str] = if message["method"] == "notifications/initialized" { &["read"] } else { &["read", "write"] };
+    let scopes = request.header("authorization").map(|value| value.trim_start_matches("Bearer ").replace('-', " "));
+    let metadata = format!("resource_metadata=\"{origin}/custom/metadata\"");
+    let (status, challenge) = match scopes {
+        None => ("401 Unauthorized", format!("Bearer scope=\"read\", {metadata}")),
+        Some(scopes) if needed.iter().all(|needed| scopes.split(' ').any(|scope| scope == *needed)) => {
+            return TestServer::head("202 Accepted", &[]);
+        }
+        Some(_) => ("403 Forbidden", format!("Bearer error=\"insufficient_scope\", scope=\"write\", {metadata}")),
+    };
+    TestServer::head(status, &[("www-authenticate", &challenge)])
+}
+
+fn form(query: &[u8]) -> HashMap<String, String> {
+    let query = String::from_utf8(query.to_vec()).unwrap();
+    Url::parse(&format!("http://a/?{query}")).unwrap().query_pairs().into_owned().collect()
+}
+
+fn program(server: &TestServer, folder: &Path) -> HttpServer {
+    HttpServer::new(&server.url("/mcp")).unwrap().with_tokens(folder).with_client_document(DOCUMENT)
+}
+
+/// Logs in by a browser whose code is the scopes, and returns the query of the page.
+async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
+    let mut shown = HashMap::new();
+    let open = |url: &str| {
+        shown = Url::parse(url).unwrap().query_pairs().into_owned().collect();
+        let code = format!("scopes-{}", shown["scope"].replace(' ', "-"));
+        let answer = format!("{}?state={}&code={code}", shown["redirect_uri"], shown["state"]);
+        tokio::spawn(async move {
+            let client = HttpClient::from_options(HttpOptions::new().with_private_host("127.0.0.1")).unwrap();
+            let cx = ToolContext::new().with_grant(Grant::parse(["net:read:127.0.0.1:*"]).unwrap());
+            client.send(&cx, Request::get(&answer).unwrap()).await.unwrap();
+        });
+    };
+    mcp.log_in(open).await.unwrap();
+    shown
+}
+
+/// Sends a notification over a new connection.
+async fn post(mcp: &HttpServer, message: Value) -> Result<Answer, Failure> {
+    let client = AuthClient::new(mcp.requests().unwrap(), mcp.authorisation().await.unwrap());
+    let message: ClientJsonRpcMessage = serde_json::from_value(message).unwrap();
+    client.post_message(Arc::from(mcp.url().as_str()), message, None, None, HashMap::new()).await
+}
+
+fn reading() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
+fn writing() -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"})
+}
+
+#[tokio::test]
+async fn a_login_has_the_scopes_of_the_challenge_and_the_next_one_those_that_a_request_lacked() {
+    let (server, folder) = (start().await, tempfile::tempdir().unwrap());
+    let mcp = program(&server, folder.path());
+    let shown = log_in(&mcp).await;
+    assert_eq!((&*shown["scope"], &*shown["client_id"]), ("read", DOCUMENT));
+    assert!(matches!(post(&mcp, reading()).await, Ok(Answer::Accepted)));
+    assert!(!mcp.is_login_required());
+    assert!(matches!(post(&mcp, writing()).await, Err(Failure::InsufficientScope(_))));
+    assert!(mcp.is_login_required());
+    // Another program logs in.
+    let other = program(&server, folder.path());
+    assert!(other.is_login_required());
+    assert_eq!(log_in(&other).await["scope"], "read write");
+    assert!(!other.is_login_required());
+    // The token has expired, and is refreshed where the challenge of the login said.
+    assert!(matches!(post(&other, writing()).await, Ok(Answer::Accepted)));
+    let refreshed = server.received().into_iter().filter(|request| {
+        request.path() == "/as/token"
+            && form(&request.body).get("refresh_token").is_some_and(|token| token == "scopes-read-write")
+    });
+    assert_eq!(refreshed.count(), 1);
+    other.log_out().unwrap();
+    assert_eq!(
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .filter(|entry| {
+                let path = entry.as_ref().unwrap().path();
+                path.extension().is_none_or(|extension| extension != "lock")
+            })
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_an_authorisation_server_knows_sends_its_secret_at_each_login_and_refresh() {
+    let (server, folder) = (start().await, tempfile::tempdir().unwrap());
+    let program = || program(&server, folder.path()).with_client_id("known", Some("its secret"));
+    assert_eq!(log_in(&program()).await["client_id"], "known");
+    assert!(matches!(post(&program(), reading()).await, Ok(Answer::Accepted)));
+    let expected = format!("Basic {}", BASE64.encode(b"known:its+secret"));
+    let sent: Vec<_> = server.received().into_iter().filter(|request| request.path() == "/as/token").collect();
+    assert_eq!(sent.len(), 2);
+    assert!(sent.iter().all(|request| request.header("authorization") == Some(&*expected)));
+    assert!(!format!("{:?}", program()).contains("its secret"));
+}
