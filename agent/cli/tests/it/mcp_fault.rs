@@ -32,12 +32,12 @@ async fn a_secret_in_a_url_is_shown_nowhere() {
     let (mut child, url) = server.serve_http(&["--select", "time.now"]).await;
     let crib = Crib::new();
     let long = "x".repeat(170);
-    let urls = ["?api_key=${KEY}".to_owned(), format!("?{long}=${{KEY}}"), "?k=${SPACED}".to_owned()];
+    let urls = ["?api_key=${KEY}".to_owned(), format!("?{long}=${{KEY}}"), "?k=${QUOTED}".to_owned()];
     let servers: serde_json::Map<_, _> =
         urls.iter().enumerate().map(|(at, query)| (format!("s{at}"), json!({"url": format!("{url}{query}")}))).collect();
     write_user(&crib, &json!({"mcpServers": servers}));
-    let spaced = format!("{SECRET} and more");
-    let run = |arguments: &[&str]| ended(crib.command(arguments).env("KEY", SECRET).env("SPACED", &spaced), b"");
+    let quoted = format!("{SECRET}'more");
+    let run = |arguments: &[&str]| ended(crib.command(arguments).env("KEY", SECRET).env("QUOTED", &quoted), b"");
     for name in ["s0", "s1", "s2"] {
         run(&["mcp", "test", name]).expect(0);
     }
@@ -106,7 +106,7 @@ fn resources_are_listed_and_read_in_every_session() {
     write_user(&crib, &json!({"mcpServers": {"s": entry}}));
     for _ in 0..2 {
         assert!(call(&crib, "mcp.resource", &["server=s"]).expect(0).stdout.contains("book://1 (one)"));
-        assert!(call(&crib, "mcp.resource", &["server=s", "uri=book://1"]).expect(0).stdout.contains("its body"));
+        assert!(call(&crib, "mcp.resource", &["server=s", "uri=book://1", "--json"]).expect(0).stdout.contains("its body"));
         assert!(crib.run(&["list"]).expect(0).stdout.contains("mcp.resource"));
         let run = ["run", "--provider", "direct", r#"mcp.resource {"server": "s"}"#, "--allow", "*:*:**"];
         assert!(crib.run(&run).expect(0).stdout.contains("book://1"));
