@@ -43,7 +43,7 @@ pub use driver::{Driver, DriverError, abandoned_calls};
 pub use event::{Event, EventSink};
 pub use extract::{ExtractError, extract, extract_resumed};
 pub use guidance::tool_guidance;
-pub use models::{ModelChoice, Models};
+pub use models::{ModelChoice, Models, with_session_model};
 pub use parameter::{Parameter, Presence, parameters};
 pub use plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;

@@ -131,7 +131,7 @@ impl fmt::Debug for Models {
 
 /// Returns the tools of a session with these services. In it, `llm.generate` may be called without a model. All stages of such a
 /// call then see the target with the model's real name.
-pub(crate) fn with_session_model(
+pub fn with_session_model(
     entries: impl IntoIterator<Item = Arc<Entry>>,
     services: &Services,
 ) -> impl Iterator<Item = Arc<Entry>> {

@@ -18,6 +18,7 @@ use self::input::Line;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
+use crate::mcp::{Attached, PromptCall};
 use crate::notice;
 use crate::prompt_runner::{PromptRunner, RunInput};
 
@@ -27,6 +28,8 @@ pub(crate) struct Chat {
     pub(crate) runner: PromptRunner,
     pub(crate) input: Input,
     pub(crate) interrupts: Interrupts,
+    /// The MCP servers of the session. Dropped after it.
+    pub(crate) servers: Attached,
     /// The run of an earlier process, to be finished first.
     pub(crate) resumed: Option<Run>,
 }
@@ -43,8 +46,15 @@ impl Chat {
             first_failure =
                 Some(self.run_input(RunInput::Resume(Box::new(run))).await?).filter(|exit| *exit != Exit::Success);
         }
+        let changes = tools::subscribe();
+        let mut generation = changes.generation();
         loop {
-            let text = match tokio::task::block_in_place(|| self.input.line())? {
+            let line = tokio::task::block_in_place(|| self.input.line())?;
+            if generation != changes.generation() {
+                generation = changes.generation();
+                self.session.refresh(tools::list());
+            }
+            let text = match line {
                 Line::Text(text) => text,
                 Line::Interrupted => {
                     notice::note("Ctrl-D or /quit ends the chat");
@@ -55,8 +65,9 @@ impl Chat {
             let exit = match command::parse(&text) {
                 Ok(ParsedLine::Empty) => continue,
                 Ok(ParsedLine::Prompt(prompt)) => self.run_input(RunInput::Prompt(prompt)).await?,
+                Ok(ParsedLine::ServerPrompt(call)) => self.run_prompt(&call).await?,
                 Ok(ParsedLine::Command(SlashCommand::Quit)) => break,
-                Ok(ParsedLine::Command(command)) => self.execute(command),
+                Ok(ParsedLine::Command(command)) => self.execute(command).await,
                 Err(reason) => usage_error(&reason),
             };
             if exit != Exit::Success {
@@ -72,6 +83,24 @@ impl Chat {
         let attached = self.interrupts.attach(token.clone());
         let ended = self.runner.run(&mut self.session, input, token).await;
         drop(attached);
+        self.ended(ended)
+    }
+
+    /// Runs a prompt of a server.
+    async fn run_prompt(&mut self, call: &PromptCall) -> Result<Exit, Error> {
+        let token = CancellationToken::new();
+        let attached = self.interrupts.attach(token.clone());
+        let cx = self.session.context().clone().with_cancellation(token.clone());
+        let text = token.run_until_cancelled(self.servers.prompt(call, &cx)).await;
+        drop(attached);
+        match text.unwrap_or(Err(Error::Cancelled)) {
+            Ok(text) => self.run_input(RunInput::Prompt(text)).await,
+            Err(error) => self.ended(Err(error)),
+        }
+    }
+
+    /// Reports a failure that does not end the chat.
+    fn ended(&self, ended: Result<Exit, Error>) -> Result<Exit, Error> {
         match ended {
             Err(Error::Cancelled) if self.input.is_interactive() => {
                 notice::note("cancelled; the conversation continues");
@@ -83,7 +112,7 @@ impl Chat {
         }
     }
 
-    fn execute(&mut self, command: SlashCommand) -> Exit {
+    async fn execute(&mut self, command: SlashCommand) -> Exit {
         match command {
             SlashCommand::Tools { long } => {
                 let tools = self.session.tools();
@@ -93,7 +122,15 @@ impl Chat {
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
             SlashCommand::Clear => self.clear(),
-            SlashCommand::Help => notice::write(&page::help(notice::width())),
+            SlashCommand::Prompts => {
+                let (prompts, failures) = self.servers.prompts(true).await;
+                notice::write(&page::prompts(prompts, notice::width()));
+                failures.iter().for_each(|failure| notice::warning(failure));
+            }
+            SlashCommand::Help => {
+                let (prompts, _) = self.servers.prompts(false).await;
+                notice::write(&page::help(prompts, notice::width()));
+            }
             SlashCommand::Quit => {}
         }
         Exit::Success

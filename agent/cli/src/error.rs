@@ -143,6 +143,12 @@ pub(crate) enum Error {
     #[error("the MCP server {server} cannot be used: {reason}")]
     Server { server: String, reason: String },
     #[cfg(feature = "mcp")]
+    #[error("the MCP server {server} cannot be asked for this prompt: {reason}")]
+    ServerPrompt { server: String, reason: String },
+    #[cfg(not(feature = "mcp"))]
+    #[error("this program was built without MCP servers; rebuild it with --features mcp")]
+    NoServers,
+    #[cfg(feature = "mcp")]
     #[error("there is no program {command:?} for the MCP server {server}; install it, or change the command")]
     NoProgram { server: String, command: String },
     #[cfg(feature = "mcp")]
@@ -192,7 +198,9 @@ impl Error {
             #[cfg(feature = "mcp")]
             Self::Serve(_) | Self::ServeHttp(_) => Exit::Internal,
             #[cfg(feature = "mcp")]
-            Self::NoHome | Self::Server { .. } | Self::McpFile(_) | Self::Trust(_) => Exit::Usage,
+            Self::NoHome | Self::Server { .. } | Self::ServerPrompt { .. } | Self::McpFile(_) | Self::Trust(_) => {
+                Exit::Usage
+            }
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]
@@ -204,6 +212,8 @@ impl Error {
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,
+            #[cfg(not(feature = "mcp"))]
+            Self::NoServers => Exit::Usage,
             #[cfg(feature = "journal")]
             Self::OpenJournal(_)
             | Self::Head(_)

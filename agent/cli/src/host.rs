@@ -49,7 +49,7 @@ pub(crate) struct ProtectedFiles {
 }
 
 /// The option of commands that open the workspace.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RootOption {
     /// The directory that confines file tools [default: the current directory]
     #[arg(long, value_name = "DIR")]

@@ -5,15 +5,25 @@ mod absent;
 #[cfg(feature = "mcp")]
 mod attach;
 #[cfg(feature = "mcp")]
+mod follow;
+#[cfg(feature = "mcp")]
 mod inventory;
+mod prompt_call;
+#[cfg(feature = "mcp")]
+mod prompts;
+mod report;
+#[cfg(feature = "mcp")]
+mod sampler;
 #[cfg(feature = "mcp")]
 mod server;
 
 #[cfg(not(feature = "mcp"))]
-pub(crate) use absent::{Attached, attach, attach_for, report};
+pub(crate) use absent::{Attached, attach, attach_for, report, with_sampling};
 #[cfg(feature = "mcp")]
-pub(crate) use attach::{Attached, attach, attach_for, report, standing};
+pub(crate) use attach::{Attached, attach, attach_for, report, standing, with_sampling};
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
+pub(crate) use prompt_call::PromptCall;
+pub(crate) use report::ServerReport;
 #[cfg(feature = "mcp")]
 pub(crate) use server::{http_server, import};

@@ -218,7 +218,7 @@ impl SessionOptions {
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
         let context = self.host.context(settings, &protected, token, console)?;
-        Ok(SessionTools { entries, selection, context: context.with_service(models) })
+        Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.

@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use tools::protocol::ApprovalDefault;
 use tools::{Clause, Grant, Target};
 
+use crate::mcp::PromptCall;
 use crate::{policy, refusal, shell};
 
 /// A line of a chat.
@@ -12,6 +13,7 @@ use crate::{policy, refusal, shell};
 pub(super) enum ParsedLine {
     Empty,
     Prompt(String),
+    ServerPrompt(PromptCall),
     Command(SlashCommand),
 }
 
@@ -43,6 +45,9 @@ pub(super) enum SlashCommand {
         #[arg(value_name = "CLAUSE")]
         clauses: Vec<Clause>,
     },
+    /// List the prompts of the MCP servers of this session, each a command such as /SERVER:PROMPT NAME=VALUE
+    #[command(name = "/prompts")]
+    Prompts,
     /// Remove the conversation, except the system text
     #[command(name = "/clear")]
     Clear,
@@ -61,7 +66,7 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
     }
     match text.strip_prefix('/') {
         Some(prompt) if prompt.starts_with('/') => Ok(ParsedLine::Prompt(prompt.trim_end().to_owned())),
-        Some(_) => command(text).map(ParsedLine::Command),
+        Some(_) => command(text),
         None => Ok(ParsedLine::Prompt(text.trim().to_owned())),
     }
 }
@@ -79,9 +84,13 @@ pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
     format!("to allow it, {}", ways.into_iter().flatten().collect::<Vec<_>>().join(", and "))
 }
 
-fn command(text: &str) -> Result<SlashCommand, String> {
+fn command(text: &str) -> Result<ParsedLine, String> {
     let words = shlex::split(text).ok_or("unclosed quote; close it, or remove it")?;
-    SlashCommandParser::try_parse_from(words).map(|commands| commands.command).map_err(|error| reason(text, &error))
+    if let Some(call) = PromptCall::parse(&words)? {
+        return Ok(ParsedLine::ServerPrompt(call));
+    }
+    let parsed = SlashCommandParser::try_parse_from(words);
+    parsed.map(|commands| ParsedLine::Command(commands.command)).map_err(|error| reason(text, &error))
 }
 
 /// Returns the text of a parser error, without the usage of a command line.
@@ -131,6 +140,17 @@ mod tests {
         assert_eq!(clauses.iter().map(Clause::as_str).collect::<Vec<_>>(), ["fs:write:src/**", "fs:read:a b"]);
         let Ok(ParsedLine::Command(SlashCommand::Select { globs })) = parse("/select fs.* !fs.write") else { panic!() };
         assert_eq!(globs, ["fs.*", "!fs.write"]);
+    }
+
+    #[test]
+    fn a_colon_makes_a_prompt_of_a_server() {
+        let Ok(ParsedLine::ServerPrompt(call)) = parse("/docs:a:b topic='two words' empty=") else { panic!() };
+        assert_eq!((&*call.server, &*call.prompt), ("docs", "a:b"));
+        let arguments = [("topic", "two words"), ("empty", "")].map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(call.arguments, arguments);
+        for (text, part) in [("/docs:a topic", "NAME=VALUE"), ("/docs:a =x", "NAME=VALUE"), ("/docs:a 'x", "quote")] {
+            assert!(parse(text).unwrap_err().contains(part), "{text}");
+        }
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub(super) fn tools(tools: &ToolSet, wire: Option<&WireToolSet>, is_long: bool, 
     if page.is_empty() { "this session has no tools; select some with /select\n".to_owned() } else { page }
 }
 
-/// Returns the commands and keys.
-pub(super) fn help(width: usize) -> String {
+/// Returns the commands, those of prompts, and the keys.
+pub(super) fn help(prompts: Vec<[String; 2]>, width: usize) -> String {
     let mut table = Table::new([STRONG, Style::new()], 0);
     for command in SlashCommandParser::command().get_subcommands() {
         let arguments = command.get_positionals().flat_map(|argument| argument.get_value_names().unwrap_or_default());
@@ -40,8 +40,17 @@ pub(super) fn help(width: usize) -> String {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         table.push([format!("{}{arguments}", command.get_name()), about]);
     }
+    prompts.into_iter().for_each(|row| table.push(row));
     KEYS.iter().for_each(|row| table.push(row.map(str::to_owned)));
     table.wrapped(width)
+}
+
+/// Returns the commands of prompts.
+pub(super) fn prompts(prompts: Vec<[String; 2]>, width: usize) -> String {
+    let mut table = Table::new([STRONG, Style::new()], 0);
+    prompts.into_iter().for_each(|row| table.push(row));
+    let page = table.wrapped(width);
+    if page.is_empty() { "the MCP servers of this session have no prompts\n".to_owned() } else { page }
 }
 
 #[cfg(test)]
@@ -54,9 +63,11 @@ mod tests {
 
     #[test]
     fn every_command_is_in_the_help() {
-        let help = anstream::adapter::strip_str(&help(80)).to_string();
-        for name in ["/tools", "/select [GLOB…]", "/grant [CLAUSE…]", "/clear", "/help", "/quit", "Alt-Enter", "Ctrl-D"]
-        {
+        let help = anstream::adapter::strip_str(&help(vec![["/s:p [a=…]", "A."].map(str::to_owned)], 80)).to_string();
+        for name in [
+            "/tools", "/select [GLOB…]", "/grant [CLAUSE…]", "/prompts", "/clear", "/help", "/quit", "/s:p [a=…]",
+            "Alt-Enter", "Ctrl-D",
+        ] {
             assert!(help.contains(name), "{name} is not in {help}");
         }
     }

@@ -34,11 +34,10 @@ impl ChatArgs {
         // Each prompt gets its own token; this one is never cancelled.
         let token = CancellationToken::new();
         let opened = self.options.open(self.output.format, Arc::default(), how_to_grant, token, None).await?;
-        let OpenSession { telemetry: _telemetry, recording: _recording, servers: _servers, runner, session, resumed } =
-            opened;
+        let OpenSession { telemetry: _telemetry, recording: _recording, servers, runner, session, resumed } = opened;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
-        let mut chat = chat::Chat { session, runner, input, interrupts, resumed };
+        let mut chat = chat::Chat { session, runner, input, interrupts, servers, resumed };
         match chat.run().await {
             Err(error) => Err(self.options.journal.unfinished(error, &chat.session, "chat").await),
             ended => ended,

@@ -1,20 +1,20 @@
 //! `toolcrib doctor`
 
-use std::collections::{BTreeMap, BTreeSet};
+mod finding;
+mod skipped;
 
-use agent::{Selection, SkipReason, ToolSet, provider};
+use agent::provider;
 use clap::Args;
-use serde::Serialize;
-use tools::protocol::wire::{Format, Strictness};
-use tools::{Services, ToolName};
 
+use self::finding::Finding;
+use self::skipped::{unmet, unsent};
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
 use crate::host::RootOption;
 use crate::linked;
-use crate::mcp;
+use crate::mcp::{self, ServerReport};
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -32,23 +32,9 @@ pub(super) struct DoctorArgs {
     #[command(flatten)]
     config: ConfigOptions,
 
-    /// Print the findings as JSON, one document per line
+    /// Print the findings and the MCP servers as JSON, one document per line
     #[arg(long)]
     json: bool,
-}
-
-/// A problem.
-#[derive(Debug, Serialize)]
-struct Finding {
-    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `root`, `need` or `wire`.
-    check: &'static str,
-    /// The tool, if the problem concerns one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
-    /// The provider, if the problem concerns one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<String>,
-    message: String,
 }
 
 impl DoctorArgs {
@@ -59,11 +45,15 @@ impl DoctorArgs {
             findings.push(Finding::new("settings", error.to_string()));
             Vec::new()
         });
+        let servers = mcp::report(&self.root).unwrap_or_else(|error| {
+            findings.push(Finding::new("mcp", error.to_string()));
+            Vec::new()
+        });
         if self.json {
             findings.iter().try_for_each(output::json)?;
+            servers.iter().try_for_each(output::json)?;
         } else {
-            let servers = mcp::report(&self.root).into_iter().map(|line| visible(&line).into_owned());
-            let lines = report(&findings).into_iter().chain(facts).chain(servers);
+            let lines = report(&findings).into_iter().chain(facts).chain(servers.iter().map(server_line));
             let width = output::width();
             output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }
@@ -104,70 +94,6 @@ impl DoctorArgs {
     }
 }
 
-impl Finding {
-    fn new(check: &'static str, message: String) -> Self {
-        Self { check, tool: None, provider: None, message }
-    }
-
-    fn for_tool(self, name: impl ToString) -> Self {
-        Self { tool: Some(name.to_string()), ..self }
-    }
-
-    fn for_provider(self, name: impl ToString) -> Self {
-        Self { provider: Some(name.to_string()), ..self }
-    }
-}
-
-/// Returns a finding for each tool with a missing service. A service that a setting would bring is none.
-fn unmet(services: &Services) -> Vec<Finding> {
-    let finding = |entry: &tools::Entry| {
-        let missing: Vec<_> = (services.unmet(entry.needs()).iter())
-            .filter(|need| services.absence(need).is_none())
-            .map(|need| need.type_name())
-            .collect();
-        (!missing.is_empty()).then(|| {
-            let missing = missing.join(" and ");
-            let message = format!("needs {missing}, which this program does not provide; sessions skip the tool");
-            Finding::new("need", message).for_tool(entry.name())
-        })
-    };
-    tools::list().iter().filter_map(|entry| finding(entry)).collect()
-}
-
-/// Returns the findings on tools that requests leave out.
-fn unsent(services: &Services) -> Vec<Finding> {
-    let set = ToolSet::new(tools::list(), &Selection::new(), services);
-    let skipped = Format::ALL.into_iter().flat_map(|format| set.wire(format, Strictness::Relaxed).skipped());
-    unsent_findings(skipped.map(|tool| (&tool.name, &tool.reason)))
-}
-
-/// Returns a finding for each tool and reason, with all formats, and one for each format that takes fewer tools.
-fn unsent_findings<'a>(skipped: impl Iterator<Item = (&'a ToolName, &'a SkipReason)>) -> Vec<Finding> {
-    let mut formats = BTreeMap::<_, Vec<_>>::new();
-    let (mut collisions, mut limits) = (BTreeSet::new(), BTreeMap::new());
-    for (name, reason) in skipped {
-        match reason {
-            SkipReason::Unsendable { format, reason } => {
-                formats.entry((name, reason.to_string())).or_default().push(format.name());
-            }
-            SkipReason::Collision(collision) => drop(collisions.insert((name, collision.to_string()))),
-            SkipReason::RequestLimit { .. } => *limits.entry(reason.to_string()).or_insert(0) += 1,
-            _ => {}
-        }
-    }
-    let unsendable = formats.into_iter().map(|((name, reason), formats)| {
-        let message = format!("it cannot be sent as {}: {reason}; requests leave the tool out", formats.join(", "));
-        Finding::new("wire", message).for_tool(name)
-    });
-    let colliding = collisions
-        .into_iter()
-        .map(|(name, reason)| Finding::new("wire", format!("{reason}; requests leave the tool out")).for_tool(name));
-    let limited = limits
-        .into_iter()
-        .map(|(reason, count)| Finding::new("wire", format!("{reason}; requests with all tools leave out {count}")));
-    unsendable.chain(colliding).chain(limited).collect()
-}
-
 /// Returns the lines on the provider and the requests of a session without flags.
 fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
@@ -185,6 +111,12 @@ fn programs() -> Vec<String> {
 #[cfg(not(feature = "builtin"))]
 fn programs() -> Vec<String> {
     Vec::new()
+}
+
+/// Returns the line on an MCP server.
+fn server_line(server: &ServerReport) -> String {
+    let whose = if server.file == "user" { "yours" } else { "of the project" };
+    visible(&format!("MCP server {} ({whose}): {}", server.server, server.standing)).into_owned()
 }
 
 /// Returns a line for each finding.
@@ -206,7 +138,6 @@ mod tests {
 
     use agent::provider::inventory;
     use agent::{Direct, ProviderSubmission};
-    use tools::protocol::wire::schema::Unsendable;
     use tools::{source, tool};
 
     use super::*;
@@ -317,36 +248,5 @@ mod tests {
         let finding = findings.iter().find(|finding| finding.check == "definition").unwrap();
         assert_eq!(finding.tool.as_deref(), Some("unbuilt"));
         assert!(finding.message.contains("`field`"), "{finding:?}");
-    }
-
-    #[cfg(feature = "builtin")]
-    #[test]
-    fn tools_that_requests_leave_out_are_reported_once_per_reason() {
-        let skipped = |name: &str, reason| (ToolName::new(name).unwrap(), reason);
-        let refused = |format| SkipReason::Unsendable { format, reason: Unsendable::NotAnObject };
-        let limit = || SkipReason::RequestLimit { format: Format::OpenAiChat, most: 128 };
-        let skipped = [
-            skipped("a", refused(Format::OpenAiChat)),
-            skipped("a", refused(Format::Gemini)),
-            skipped("b", refused(Format::Gemini)),
-            skipped("y", limit()),
-            skipped("z", limit()),
-        ];
-        let findings = unsent_findings(skipped.iter().map(|(name, reason)| (name, reason)));
-        let tools: Vec<_> = findings.iter().map(|finding| finding.tool.as_deref()).collect();
-        assert_eq!(tools, [Some("a"), Some("b"), None]);
-        assert!(findings[0].message.contains("openai-chat, gemini"), "{}", findings[0].message);
-        assert!(
-            findings[2].message.contains("128") && findings[2].message.contains("out 2"),
-            "{}",
-            findings[2].message
-        );
-    }
-
-    #[test]
-    fn a_need_that_nothing_meets_is_a_finding() {
-        let findings = unmet(&Services::new());
-        let finding = findings.iter().find(|finding| finding.tool.as_deref() == Some("fs.read")).unwrap();
-        assert!(finding.message.contains("Workspace"), "{finding:?}");
     }
 }

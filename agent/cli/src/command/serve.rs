@@ -1,5 +1,6 @@
 //! `toolcrib serve`
 
+mod client_model;
 mod endpoint;
 mod output;
 
@@ -9,14 +10,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent::{Selection, SubAgents, ToolSet};
+use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use clap::Args;
 use tools::call::CallPlace;
 use tools::{CancellationToken, Entry, ToolContext};
-use tools_mcp::server::{ServedTools, ToolServer};
+use tools_mcp::server::{Peer, ServedTools, ToolServer};
 
+use self::client_model::ClientModel;
 use self::endpoint::EndpointOptions;
-use crate::config::{KeyFlags, SelectFlag, Settings};
+use crate::config::{KeyFlags, SelectFlag, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
@@ -34,7 +36,7 @@ const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS)
 ///
 /// Without --http, the client is the program that starts this one: messages go over standard input and output, until standard input
 /// ends. Reading below the root and the clock is permitted. For other calls the client asks its user, and they are refused if it
-/// cannot. SIGTERM and Ctrl-C let running calls end for a while, and then cancel them.
+/// cannot. Tools that ask a model get that of the client, if it has one for them. SIGTERM and Ctrl-C let running calls end for a while, and then cancel them.
 #[derive(Args, Debug)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
@@ -62,6 +64,9 @@ pub(super) struct ServeArgs {
 impl ServeArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let settings = self.host.settings(self.select.values()?)?;
+        let target = client_model::name().target().ok();
+        let clause = target.map(|target| Setting::from_default(target.to_clause()));
+        let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
         let endpoint = self.endpoint.endpoint()?;
         let shutdown = interrupt::token(&Arc::default())?;
         interrupt::cancel_on_termination(shutdown.clone())?;
@@ -76,7 +81,8 @@ impl ServeArgs {
         let of_calls = context.clone();
         let server = ToolServer::new(served(&set)?, move |request| {
             let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-            of_calls.clone().with_place(CallPlace::new(number, 0).with_id(request.id))
+            let cx = of_calls.clone().with_service(models(Some(request.peer)));
+            cx.with_place(CallPlace::new(number, 0).with_id(request.id))
         });
         let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
         let following = tokio::spawn(follow(server.clone(), selection, context, set.clone()));
@@ -99,6 +105,7 @@ impl ServeArgs {
         hidden.extend(self.endpoint.token_file.clone());
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
+        let context = mcp::with_sampling(context.with_service(models(None)));
         Ok(match recording {
             Some(recording) => recording.context(context),
             None => context,
@@ -110,11 +117,16 @@ impl ServeArgs {
     }
 }
 
+/// Returns the models of a call: that of its client.
+fn models(peer: Option<&Peer>) -> Models {
+    Models::new(Arc::new(ClientModel(peer.cloned()))).with_name(client_model::name())
+}
+
 /// Returns the selected tools without those that start sub-agents: the model runs at the client.
 fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
     let starts_agents = |entry: &Arc<Entry>| entry.needs().iter().any(|need| need.id() == TypeId::of::<SubAgents>());
     let entries = tools::list().into_iter().filter(|entry| !starts_agents(entry));
-    ToolSet::new(entries, selection, context.services())
+    ToolSet::new(with_session_model(entries, context.services()), selection, context.services())
 }
 
 fn served(set: &ToolSet) -> Result<ServedTools, Error> {

@@ -17,7 +17,7 @@ use crate::{folders, program};
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A settings file, existing or not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConfigFile {
     /// The role: `user`, `project`, or `named` for `--config`.
     pub(crate) role: &'static str,

@@ -15,7 +15,7 @@ use super::origin::{Origin, Setting};
 use crate::folders;
 
 /// The effective settings, each with its origin, and the searched files.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     values: Values,
     /// Grants that follow from other settings. No person named them, so they are no consent.

@@ -1,13 +1,19 @@
 //! [`Attached`]: the servers of a session.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Selection;
-use tools_mcp::client::{Imported, Servers};
-use tools_mcp::config::FileOwner;
+use tokio::task::JoinSet;
+use tools::ToolContext;
+use tools_mcp::client::{Imported, Sampling, Servers};
+use tools_mcp::config::{ConfigError, FileOwner};
+use tools_mcp::trust::Pins;
 
+use super::sampler::SessionSampler;
 use super::server::NESTED;
-use super::{Configured, Inventory, Standing, import};
+use super::{Configured, Inventory, ServerReport, Standing, import};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
@@ -22,32 +28,59 @@ const FIRST_LIST: Duration = Duration::from_secs(15);
 /// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Attached {
-    _servers: Option<Servers>,
+    servers: Option<Servers>,
+    /// The task that follows approvals. It ends with the session.
+    _following: JoinSet<()>,
+}
+
+/// The servers of a session, and the reasons for which it has them.
+pub(super) struct Members {
+    pub(super) servers: Servers,
+    /// The pins of each server, by its name.
+    pub(super) pins: BTreeMap<String, Arc<Pins>>,
+    root: RootOption,
+    settings: Settings,
+    selection: Selection,
+}
+
+impl Attached {
+    fn none() -> Self {
+        Self { servers: None, _following: JoinSet::new() }
+    }
+
+    /// Returns the servers, sorted by name.
+    pub(super) fn list(&self) -> Vec<Imported> {
+        self.servers.iter().flat_map(Servers::list).collect()
+    }
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
 /// are by their first call. Without a root there are none. A server that cannot be used is reported and affects no other.
+///
+/// Approvals of other processes take effect until the servers are dropped.
 pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selection: &Selection) -> Attached {
     let is_nested = std::env::var_os(program::variable(NESTED)).is_some();
-    let Some(root) = root.filter(|_| !is_nested) else { return Attached { _servers: None } };
+    let Some(root) = root.filter(|_| !is_nested) else { return Attached::none() };
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
-        Err(Error::NoHome) => return Attached { _servers: None },
+        Err(Error::NoHome) => return Attached::none(),
         Err(error) => {
             notice::warning(&error.to_string());
-            return Attached { _servers: None };
+            return Attached::none();
         }
     };
-    let (mut servers, mut connecting) = (None, Vec::new());
-    for (name, owner, configured) in inventory.servers() {
-        if !selection.may_match(&format!("mcp:{name}/")) {
-            continue;
-        }
-        let attached = configured.map_err(Error::from).and_then(|configured| {
-            start(&inventory, &configured, servers.get_or_insert_with(Servers::for_global), root, settings)
-        });
-        match attached {
+    let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
+    let servers = Servers::for_global();
+    let mut members = Members { servers: servers.clone(), pins: BTreeMap::new(), root, settings, selection };
+    let configured = members.matching(&inventory);
+    if configured.is_empty() {
+        return Attached::none();
+    }
+    let seen = members.stamp(&inventory);
+    let mut connecting = Vec::new();
+    for (name, owner, configured) in configured {
+        match configured.map_err(Error::from).and_then(|configured| members.start(&inventory, &configured)) {
             Ok(imported) => connecting.extend(imported),
             Err(error) => warn(&name, owner, &error),
         }
@@ -57,7 +90,9 @@ pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selec
         // The task does not panic.
         let _ = wait.await;
     }
-    Attached { _servers: servers }
+    let mut following = JoinSet::new();
+    following.spawn(members.follow(seen));
+    Attached { servers: Some(servers), _following: following }
 }
 
 /// Attaches the server of a tool with this name, if its name is that of an imported tool.
@@ -67,29 +102,37 @@ pub(crate) async fn attach_for(
     settings: impl FnOnce() -> Result<Settings, Error>,
 ) -> Result<Attached, Error> {
     let Some((server, _)) = name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) else {
-        return Ok(Attached { _servers: None });
+        return Ok(Attached::none());
     };
     // The name of a server has no special characters; another text has no server.
     let selection = Selection::parse([format!("mcp:{server}/*")])?;
     Ok(attach(root, &settings()?, &selection).await)
 }
 
-/// Imports a server if its standing allows it. Returns it if its tools are not known yet.
-fn start(
-    inventory: &Inventory,
-    configured: &Configured,
-    servers: &Servers,
-    root: &RootOption,
-    settings: &Settings,
-) -> Result<Option<Imported>, Error> {
-    if configured.entry.is_disabled {
-        return Ok(None);
+impl Members {
+    /// Returns the servers whose tools the selection may match.
+    pub(super) fn matching(&self, inventory: &Inventory) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
+        let mut servers = inventory.servers();
+        servers.retain(|(name, ..)| self.selection.may_match(&format!("mcp:{name}/")));
+        servers
     }
-    let resolved = inventory.usable(configured)?;
-    let pins = inventory.pins(configured)?;
-    let import = import(inventory, configured, resolved, pins.clone(), root, settings)?.with_known(pins.known());
-    let imported = servers.import(import)?;
-    Ok((!pins.is_pinned()).then_some(imported))
+
+    /// Imports a server if its standing allows it. Returns it if its tools are not known yet.
+    pub(super) fn start(&mut self, inventory: &Inventory, configured: &Configured) -> Result<Option<Imported>, Error> {
+        if configured.entry.is_disabled {
+            return Ok(None);
+        }
+        let resolved = inventory.usable(configured)?;
+        let pins = inventory.pins(configured)?;
+        let import = import(inventory, configured, resolved, pins.clone(), &self.root, &self.settings)?;
+        let imported = self.servers.import(import.with_known(pins.known()))?;
+        self.pins.insert(configured.name.to_string(), pins.clone());
+        Ok((!pins.is_pinned()).then_some(imported))
+    }
+
+    pub(super) fn root(&self) -> &RootOption {
+        &self.root
+    }
 }
 
 async fn wait(imported: Imported) {
@@ -114,22 +157,29 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
     }
 }
 
-/// Returns the lines of `doctor`: each server with its standing.
-pub(crate) fn report(root: &RootOption) -> Vec<String> {
+/// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
+pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
+    cx.with_service(Sampling::new(SessionSampler))
+}
+
+/// Returns each server with its standing, for `doctor`.
+///
+/// # Errors
+/// Returns an error if a file of servers cannot be read.
+pub(crate) fn report(root: &RootOption) -> Result<Vec<ServerReport>, Error> {
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
-        Err(Error::NoHome) => return Vec::new(),
-        Err(error) => return vec![format!("MCP servers: {error}")],
+        Err(Error::NoHome) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
     };
-    let line = |(name, owner, configured): (String, FileOwner, Result<Configured, _>)| {
+    let report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
         let standing = match configured {
             Ok(configured) => standing(&inventory, &configured),
             Err(error) => format!("unusable: {error}"),
         };
-        let whose = if owner == FileOwner::User { "yours" } else { "of the project" };
-        format!("MCP server {name} ({whose}): {standing}")
+        ServerReport { server, file: if owner == FileOwner::User { "user" } else { "project" }, standing }
     };
-    inventory.servers().into_iter().map(line).collect()
+    Ok(inventory.servers().into_iter().map(report).collect())
 }
 
 /// Returns the standing of a server in words.

@@ -64,7 +64,8 @@ pub(crate) fn import(
             return Err(Error::NoProgram { server: server.name.to_string(), command });
         }
     };
-    Ok(Import::new(server.name.clone(), reached).with_shared_review(pins).with_login_advice(login_advice(server)))
+    let import = Import::new(server.name.clone(), reached).with_shared_review(pins);
+    Ok(import.with_login_advice(login_advice(server)).with_sampling(server.settings.sampling))
 }
 
 /// Returns the next step if the server requires a login.

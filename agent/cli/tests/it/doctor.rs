@@ -29,3 +29,18 @@ fn the_provider_of_a_session_is_shown_and_a_mistake_in_the_settings_is_a_finding
     assert!(findings[0]["message"].as_str().unwrap().contains("did you mean model?"), "{findings:?}");
     crib.run(&["doctor", "--no-config"]).expect(0);
 }
+
+#[cfg(all(unix, feature = "mcp"))]
+#[test]
+fn servers_are_shown_and_a_mistake_in_their_file_is_a_finding() {
+    let crib = Crib::new();
+    crate::mcp_server::add(&crib, &serde_json::json!({}));
+    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("MCP server s (yours): ready, not used yet"));
+    let document = crib.run(&["doctor", "--json"]).expect(0).document();
+    let expected = serde_json::json!({"server": "s", "file": "user", "standing": "ready, not used yet"});
+    assert_eq!(document, expected);
+    std::fs::write(crib.root().join(".mcp.json"), "{").unwrap();
+    let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
+    assert_eq!(findings[0]["check"], "mcp");
+    assert!(findings[0]["message"].as_str().unwrap().contains(".mcp.json"), "{findings:?}");
+}

@@ -36,6 +36,16 @@ mod loopback;
 mod mcp;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 mod mcp_login;
+#[cfg(all(unix, feature = "mcp", feature = "models"))]
+mod mcp_prompts;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_question;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_reach;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_server;
+#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+mod mcp_session;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]
@@ -65,6 +75,8 @@ mod repository;
 mod run;
 #[cfg(all(feature = "builtin", feature = "mcp"))]
 mod serve;
+#[cfg(all(feature = "builtin", feature = "mcp"))]
+mod serve_model;
 #[cfg(feature = "journal")]
 mod sessions;
 mod show;

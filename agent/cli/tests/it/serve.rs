@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 
 use crate::Crib;
 
-fn modes() -> [ClientLifecycleMode; 2] {
+pub(crate) fn modes() -> [ClientLifecycleMode; 2] {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     [ClientLifecycleMode::Initialize, ClientLifecycleMode::Discover { preferred_versions }]
 }
@@ -46,7 +46,7 @@ impl ClientHandler for Person {
 
 impl Crib {
     /// Returns the command of `serve` below the root.
-    fn serve(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Command {
         let mut command = Command::from(self.command(&["serve"]));
         command.arg("--root").arg(self.root()).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -54,7 +54,7 @@ impl Crib {
     }
 
     /// Starts `serve` over HTTP. Returns the program and its URL.
-    async fn serve_http(&self, arguments: &[&str]) -> (Child, String) {
+    pub(crate) async fn serve_http(&self, arguments: &[&str]) -> (Child, String) {
         let mut child = self.serve(&["--http", "127.0.0.1:0"]).args(arguments).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut others = String::new();

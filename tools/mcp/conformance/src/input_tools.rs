@@ -49,7 +49,7 @@ fn string() -> Value {
     json!({"type": "string"})
 }
 
-async fn ask(cx: &ToolContext, request: PeerRequest) -> Result<Value, ToolError> {
+pub(crate) async fn ask(cx: &ToolContext, request: PeerRequest) -> Result<Value, ToolError> {
     peer(cx)?.request(request).await.map_err(failed)
 }
 

@@ -6,6 +6,7 @@
 mod input_tools;
 mod methods;
 mod plain_tools;
+mod task_tools;
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -19,9 +20,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
     plain_tools::register()?;
     input_tools::register()?;
+    task_tools::register()?;
     let served = || ServedTools::new(tools::list(), tools::snapshot());
     let server = ToolServer::new(served()?, |_| ToolContext::new()).with_identity("toolcrib-conformance", "1.0.0");
-    let server = server.with_methods(methods::Fixtures);
+    let server = server.with_methods(methods::Fixtures).with_task_after(task_tools::TASK_AFTER);
     let (changed, mut changes) = (server.clone(), tools::subscribe());
     tokio::spawn(async move {
         while changes.changed().await.is_some() {

@@ -54,7 +54,6 @@ pub(super) struct Connection {
     pub(super) link: Arc<Link>,
     pub(super) server: Server,
     pub(super) limit: Duration,
-    pub(super) has_sampling: bool,
     pub(super) registration: Registration,
     /// Registers the tool that reads resources, for the first server that has some.
     pub(super) read_resources: Box<dyn Fn() + Send + Sync>,
@@ -65,7 +64,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Runs until the server is removed.
     pub(super) async fn run(mut self) {
-        let client = Client::new(self.link.clone(), self.has_sampling);
+        let client = Client::new(self.link.clone());
         let (mut is_legacy, mut failures, mut delays) = (false, 0, delays());
         if self.link.status() == Status::Idle {
             self.stop.run_until_cancelled(self.link.wanted.notified()).await;

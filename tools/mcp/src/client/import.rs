@@ -43,7 +43,7 @@ impl Import {
         Self { timeout, ..self }
     }
 
-    /// Sets whether the server is told that it may ask for messages of the host's model. It gets them only in calls whose context has a
+    /// Sets whether the server may ask for messages of the host's model, and is told so. It gets them only in calls whose context has a
     /// [`Sampling`](super::Sampling). False by default.
     #[must_use]
     pub fn with_sampling(self, has_sampling: bool) -> Self {

@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
-use super::{ImportError, Review, ServerName, Status};
+use super::{Import, ImportError, Review, ServerName, Status};
 
 /// The maximum length of a text of a server in an error message, in characters.
 pub(super) const MAX_MESSAGE: usize = 500;
@@ -23,6 +23,8 @@ pub(super) struct Link {
     present: Mutex<HashMap<ToolName, Digest>>,
     pub(super) review: Option<Arc<dyn Review>>,
     login_advice: String,
+    /// True if the server may ask for messages of the host's model.
+    pub(super) has_sampling: bool,
     pub(super) calls: Calls,
     /// Notified when a call finds the server disconnected.
     pub(super) wanted: Notify,
@@ -55,9 +57,22 @@ pub(super) enum Listed {
 }
 
 impl Link {
-    pub(super) fn new(name: ServerName, review: Option<Arc<dyn Review>>, login_advice: String, state: State) -> Self {
+    /// Creates the link of an import, whose server is not connected yet.
+    pub(super) fn new(import: &Import) -> Self {
+        let state = if import.known.is_empty() { State::Connecting } else { State::Idle };
         let (listed, present, calls, wanted, changed) = Default::default();
-        Self { name, state: watch::Sender::new(state), listed, present, review, login_advice, calls, wanted, changed }
+        Self {
+            name: import.name.clone(),
+            state: watch::Sender::new(state),
+            listed,
+            present,
+            review: import.review.clone(),
+            login_advice: import.login_advice.clone(),
+            has_sampling: import.has_sampling,
+            calls,
+            wanted,
+            changed,
+        }
     }
 
     pub(super) fn name(&self) -> &ServerName {

@@ -73,7 +73,7 @@ async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result
             let params: ElicitRequestParams = request.params;
             serde_json::to_value(elicit(link.name(), Some(cx), params).await)
         }
-        InputRequest::CreateMessage(request) => match sample(link.name(), Some(cx), request.params).await {
+        InputRequest::CreateMessage(request) => match sample(link, Some(cx), request.params).await {
             Ok(result) => serde_json::to_value(result),
             Err(Refused(reason)) => return Err(failed(link, &format!("needs an answer of a model: {reason}"))),
         },

@@ -11,6 +11,7 @@ use tools::protocol::Role;
 use tools::{Content, ToolContext};
 
 use super::ServerName;
+use super::link::Link;
 use super::result::block;
 
 /// The maximum number of messages in a request.
@@ -120,15 +121,16 @@ pub(super) struct Refused(pub(super) String);
 
 /// Answers a server's request with the sampler of the call it belongs to.
 pub(super) async fn sample(
-    server: &ServerName,
+    link: &Link,
     cx: Option<&ToolContext>,
     params: CreateMessageRequestParams,
 ) -> Result<CreateMessageResult, Refused> {
     let refused = |reason: &str| Refused(reason.to_owned());
     let cx = cx.ok_or_else(|| refused("the request belongs to no call"))?;
+    let sampling = cx.service::<Sampling>().filter(|_| link.has_sampling);
     let Sampling(sampler) =
-        &*cx.service::<Sampling>().ok_or_else(|| refused("this session gives servers no access to its model"))?;
-    let request = request(server, params).ok_or_else(|| refused("the request has tools, or too many messages"))?;
+        &*sampling.ok_or_else(|| refused("this session gives the server no access to its model"))?;
+    let request = request(link.name(), params).ok_or_else(|| refused("the request has tools, or too many messages"))?;
     let sample = sampler.sample(request, cx).await.map_err(Refused)?;
     let content = match sample.content {
         Content::Text { text } => SamplingMessageContentBlock::text(text),

@@ -10,7 +10,7 @@ use tools::{CancellationToken, Entry, SharedCatalog};
 
 use super::connection::Connection;
 use super::destination::Destination;
-use super::link::{Link, State};
+use super::link::Link;
 use super::registration::Registration;
 use super::resource::{self, ReadResource};
 use super::{Import, ImportError, Imported};
@@ -135,13 +135,12 @@ impl Servers {
     /// # Panics
     /// Panics outside of a tokio runtime.
     pub fn import(&self, import: Import) -> Result<Imported, ImportError> {
-        let Import { name, server, timeout: limit, review, has_sampling, known, login_advice } = import;
+        let link = Arc::new(Link::new(&import));
+        let Import { name, server, timeout: limit, known, .. } = import;
         let mut servers = self.0.lock();
         if servers.contains_key(name.as_str()) {
             return Err(ImportError::NameTaken { name });
         }
-        let state = if known.is_empty() { State::Connecting } else { State::Idle };
-        let link = Arc::new(Link::new(name.clone(), review, login_advice, state));
         let (outcome, latest) = watch::channel(None);
         let stop = CancellationToken::new();
         let mut registration = Registration::new(self.0.destination.clone());
@@ -151,16 +150,8 @@ impl Servers {
             Box::new(move || servers.upgrade().iter().for_each(Inner::read_resources))
         };
         let stopped = stop.clone();
-        let connection = Connection {
-            link: link.clone(),
-            server,
-            limit,
-            has_sampling,
-            registration,
-            read_resources,
-            outcome,
-            stop: stopped,
-        };
+        let connection =
+            Connection { link: link.clone(), server, limit, registration, read_resources, outcome, stop: stopped };
         tokio::spawn(connection.run());
         let imported = Imported { link, outcome: latest };
         let running = Running { imported: imported.clone(), _stop: stop.drop_guard() };

@@ -18,15 +18,14 @@ use super::sampling::{Refused, sample};
 #[derive(Clone)]
 pub(super) struct Client {
     link: Arc<Link>,
-    has_sampling: bool,
 }
 
 /// The error code of a request that the user rejects, as in the specification's examples.
 const REJECTED: i32 = -1;
 
 impl Client {
-    pub(super) fn new(link: Arc<Link>, has_sampling: bool) -> Self {
-        Self { link, has_sampling }
+    pub(super) fn new(link: Arc<Link>) -> Self {
+        Self { link }
     }
 
     /// Returns the context of the call that a request of the server belongs to.
@@ -44,7 +43,7 @@ impl ClientHandler for Client {
         let mut capabilities = ClientCapabilities::default();
         let elicitation = ElicitationCapability::new().with_form(Default::default()).with_url(Default::default());
         capabilities.elicitation = Some(elicitation);
-        if self.has_sampling {
+        if self.link.has_sampling {
             capabilities.sampling = Some(model::SamplingCapability::default());
         }
         ClientConfig::new(capabilities, Implementation::new("toolcrib", env!("CARGO_PKG_VERSION")))
@@ -69,7 +68,7 @@ impl ClientHandler for Client {
         context: RequestContext<RoleClient>,
     ) -> Result<model::CreateMessageResult, ErrorData> {
         let caller = self.caller(&context);
-        let sampling = sample(self.link.name(), caller.as_ref(), params);
+        let sampling = sample(&self.link, caller.as_ref(), params);
         let refused = |Refused(reason)| ErrorData::new(ErrorCode(REJECTED), reason, None);
         match context.ct.run_until_cancelled(sampling).await {
             Some(outcome) => outcome.map_err(refused),

@@ -22,6 +22,7 @@ const READ_ONLY: &str = "read_only";
 /// {
 ///   "variables": ["GITHUB_TOKEN"],
 ///   "grant": ["fs:read:**"],
+///   "sampling": true,
 ///   "effects": {"*": "read_only", "create_issue": {"writes": ["net:api.github.com"], "open_world": true}}
 /// }
 /// ```
@@ -32,6 +33,8 @@ pub struct ServerSettings {
     pub variables: Vec<String>,
     /// The clauses of the grant for the sandbox of its process. `None` if it runs without a sandbox.
     pub grant: Option<Vec<String>>,
+    /// True if the server may ask for messages of the host's model.
+    pub sampling: bool,
     effects: BTreeMap<String, Declaration>,
 }
 
@@ -64,7 +67,8 @@ impl ServerSettings {
             };
             Ok((tool.clone(), declaration))
         });
-        Ok(Self { variables, grant, effects: declared.collect::<Result<_, Misplaced>>()? })
+        let sampling = fields.flag("sampling")?;
+        Ok(Self { variables, grant, sampling, effects: declared.collect::<Result<_, Misplaced>>()? })
     }
 
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
@@ -133,6 +137,7 @@ mod tests {
             (json!({"variables": ["A", "B-C"]}), "variables[1]"),
             (json!({"variables": "A"}), "variables"),
             (json!({"grant": ["fs"]}), "grant"),
+            (json!({"sampling": "yes"}), "sampling"),
             (json!({"effects": {"a": "reads"}}), "effects.a"),
             (json!({"effects": []}), "effects"),
         ] {

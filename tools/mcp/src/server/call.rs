@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use tools::protocol::wire::Format;
@@ -12,6 +12,7 @@ use tools::{Arguments, CancellationToken, Entry, Json, ToolContext, ToolError, T
 use super::CallRequest;
 use super::approval::PeerApprover;
 use super::drive::Driven;
+use super::generation::Generation;
 use super::handler::Handler;
 use super::peer::Peer;
 use super::progress::PeerProgress;
@@ -31,6 +32,8 @@ impl Handler {
         let arguments: Json = Value::Object(arguments.unwrap_or_default()).into();
         let asked = AskedOf { method: "tools/call", name: name.into_owned(), params: arguments };
         let answers = input_responses.unwrap_or_default();
+        let capabilities = context.client_capabilities().unwrap_or_default();
+        let takes_tasks = capabilities.supports_tasks() && Generation::of(context) == Generation::Modern;
         let running = match request_state {
             Some(state) => self.resume(&state, &asked, answers).await?,
             None => {
@@ -39,20 +42,20 @@ impl Handler {
                     Ok(entry) => entry,
                     Err(error) => return refused(&asked.name, &error),
                 };
-                let capabilities = context.client_capabilities().unwrap_or_default();
-                let peer = Peer::new(capabilities, answers);
+                let peer = Peer::new(capabilities, takes_tasks, answers);
                 let Ok(permit) = self.options.calls.clone().try_acquire_owned() else {
                     let error = ToolError::new(entry.name().as_str(), ToolErrorKind::Overloaded { retry_after: None });
                     return Ok(call_tool_result(&entry, ToolContext::new().error_result(Some(&entry), &error)).into());
                 };
                 let (cx, token) = self.context(&entry, &peer.0, context);
                 let work = Box::pin(execute(tools, entry, cx, asked.params.clone()));
-                Running::new(asked, peer, token, (permit, self.calls.token()), work)
+                Running::new(asked, peer, token, (permit, self.calls.running.token()), work)
             }
         };
-        match self.drive(running, context).await? {
+        match self.drive(running, takes_tasks, context).await? {
             Driven::Ended(Finished::Call(result)) => Ok(result.into()),
             Driven::InputRequired(required) => Ok(required.into()),
+            Driven::Task(task) => Ok(CallToolResponse::Task(CreateTaskResult::new(task))),
             Driven::Ended(Finished::Method(_)) => Err(ErrorData::internal_error("the call has no result", None)),
         }
     }
@@ -65,10 +68,10 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> (ToolContext, CancellationToken) {
         let id = context.id.to_string();
-        let cx = (self.shared.context)(&CallRequest { tool: entry.name(), id: &id });
+        let cx = (self.shared.context)(&CallRequest { tool: entry.name(), id: &id, peer });
         let token = cx.cancellation().child_token();
         let mut cx = cx.with_cancellation(token.clone()).with_wire(Format::Mcp).with_service(peer.clone());
-        if context.meta.get_progress_token().is_some() {
+        if context.meta.get_progress_token().is_some() || peer.takes_tasks() {
             cx = cx.with_progress(Arc::new(PeerProgress::new(peer.clone())));
         }
         if peer.supports("elicitation/create") {

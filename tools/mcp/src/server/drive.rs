@@ -1,27 +1,29 @@
 //! Runs work for a client: passes its messages on, and suspends it while it waits for the client.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam};
+use rmcp::model::{ErrorData, InputRequests, InputRequiredResult, LoggingMessageNotificationParam, Task};
 use rmcp::service::RequestContext;
 use serde_json::Value;
 
 use super::generation::Generation;
 use super::handler::Handler;
 use super::log_level::LogLevel;
-use super::peer::{Ask, Message, Peer, PeerError};
+use super::peer::{Ask, Message, PeerError};
 use super::progress::ProgressLine;
 use super::request_kind::server_request;
-use super::running::{AskedOf, Finished, Outcome, Running, Step};
+use super::running::{AskedOf, Finished, Running, Step, name_lacking};
 
 /// The answer to a request of a client.
 pub(super) enum Driven {
     Ended(Finished),
     InputRequired(InputRequiredResult),
+    Task(Task),
 }
 
 impl Handler {
@@ -35,7 +37,7 @@ impl Handler {
         asked: &AskedOf,
         answers: BTreeMap<String, Value>,
     ) -> Result<Running, ErrorData> {
-        let Some(mut running) = self.shared.suspended.resume(state, asked).await else {
+        let Some(mut running) = self.calls.suspended.resume(state, asked).await else {
             let message = "the request state is unknown, used, expired or of another request; make the request anew";
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -43,18 +45,21 @@ impl Handler {
         Ok(running)
     }
 
-    /// Runs a call until it ends or requires input, and passes its messages to the client. A cancelled request cancels the call.
+    /// Runs a call until it ends, requires input or becomes a task, and passes its messages to the client. A cancelled request cancels
+    /// the call.
     pub(super) async fn drive(
         &self,
         mut running: Running,
+        mut takes_tasks: bool,
         context: &RequestContext<RoleServer>,
     ) -> Result<Driven, ErrorData> {
         let generation = Generation::of(context);
         let mut messages = Messages { handler: self, context, generation, progress: ProgressLine::default() };
         let mut asked = FuturesUnordered::new();
-        let mut is_cancelled = false;
+        let mut task_after = pin!(tokio::time::sleep(self.options.tasks.after));
+        let (mut status, mut is_cancelled) = (None, false);
         loop {
-            if running.is_waiting() {
+            let step = if running.is_waiting() {
                 // Requests that are made at the same time go to the client together.
                 let Some(step) = running.next().now_or_never() else {
                     let requests = running.input_requests();
@@ -63,33 +68,49 @@ impl Handler {
                     }
                     return self.suspend(running, requests);
                 };
-                match step {
-                    Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
-                    Step::Message(message) => messages.send(message).await,
-                    Step::Ended(outcome) => return end(outcome, &running.peer, generation),
-                }
-                continue;
-            }
-            let step = tokio::select! {
-                step = running.next() => step,
-                Some(()) = asked.next() => continue,
-                () = context.ct.cancelled(), if !is_cancelled => {
-                    is_cancelled = true;
-                    running.cancel();
-                    continue;
+                step
+            } else {
+                tokio::select! {
+                    step = running.next() => step,
+                    Some(()) = asked.next() => continue,
+                    () = &mut task_after, if takes_tasks => Step::Message(Message::ContinueAsTask),
+                    () = context.ct.cancelled(), if !is_cancelled => {
+                        (is_cancelled, takes_tasks) = (true, false);
+                        running.cancel();
+                        continue;
+                    }
                 }
             };
             match step {
-                Step::Ended(outcome) => return end(outcome, &running.peer, generation),
+                Step::Ended(outcome) => {
+                    let outcome = match generation {
+                        Generation::Legacy => outcome,
+                        Generation::Modern => name_lacking(outcome, &running.peer),
+                    };
+                    return outcome.map(Driven::Ended);
+                }
                 Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(*ask, context)),
                 Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
-                Step::Message(message) => messages.send(message).await,
+                Step::Message(Message::ContinueAsTask) if takes_tasks => {
+                    match self.calls.tasks.start(running, status.take()) {
+                        Ok(task) => return Ok(Driven::Task(task)),
+                        Err(call) => (running, takes_tasks) = (*call, false),
+                    }
+                }
+                Step::Message(message) => {
+                    if let Message::Progress(progress) = &message
+                        && takes_tasks
+                    {
+                        status = Some(progress.clone());
+                    }
+                    messages.send(message).await;
+                }
             }
         }
     }
 
     fn suspend(&self, running: Running, requests: InputRequests) -> Result<Driven, ErrorData> {
-        let Some(state) = self.shared.suspended.suspend(running) else {
+        let Some(state) = self.calls.suspended.suspend(running) else {
             return Err(ErrorData::internal_error("too many calls wait for input; answer them first", None));
         };
         Ok(Driven::InputRequired(InputRequiredResult::new(Some(requests), Some(state))))
@@ -127,21 +148,8 @@ impl Messages<'_> {
                     let _ = peer.notify_logging_message(notification).await;
                 }
             }
-            Message::Ask(_) => {}
+            Message::Ask(_) | Message::ContinueAsTask => {}
         }
-    }
-}
-
-/// Returns the answer at the end of a call. From 2026-07-28 on, a call that failed for want of a capability names the capability.
-fn end(outcome: Outcome, peer: &Peer, generation: Generation) -> Result<Driven, ErrorData> {
-    let has_failed = match &outcome {
-        Ok(Finished::Call(result)) => result.is_error == Some(true),
-        Ok(Finished::Method(_)) => false,
-        Err(_) => true,
-    };
-    match peer.refused().filter(|_| has_failed && generation == Generation::Modern) {
-        Some(kind) => Err(ErrorData::missing_required_client_capability(kind.required())),
-        None => outcome.map(Driven::Ended),
     }
 }
 

@@ -4,18 +4,19 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
-use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
+use super::calls::Calls;
 use super::log_level::LogLevel;
 use super::methods::Answer;
 use super::{Options, Shared};
@@ -24,8 +25,7 @@ use super::{Options, Shared};
 pub(super) struct Handler {
     pub(super) shared: Arc<Shared>,
     pub(super) options: Options,
-    /// The running calls of the connection.
-    pub(super) calls: TaskTracker,
+    pub(super) calls: Calls,
     info: OnceLock<ServerConfig>,
     /// The lowest level of log messages that a client of an older revision wants.
     log_level: AtomicU8,
@@ -34,7 +34,7 @@ pub(super) struct Handler {
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, options: Options, calls: TaskTracker) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, options: Options, calls: Calls) -> Self {
         let log_level = AtomicU8::new(LogLevel::Info as u8);
         Self { shared, options, calls, info: OnceLock::new(), log_level, ended: CancellationToken::new() }
     }
@@ -45,7 +45,7 @@ impl Handler {
     }
 
     fn info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_logging().build();
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_logging().enable_tasks().build();
         if let Some(methods) = &self.options.methods {
             let others = serde_json::from_value(Value::Object(methods.capabilities()));
             let others: ServerCapabilities = others.unwrap_or_default();
@@ -94,6 +94,32 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.call(request, &context).await
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        Ok(GetTaskResult::new(self.calls.tasks.find(&request.task_id)?.detailed()))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.calls.tasks.find(&request.task_id)?.answer(request.input_responses);
+        Ok(())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.calls.tasks.find(&request.task_id)?.cancel();
+        Ok(())
     }
 
     async fn complete(

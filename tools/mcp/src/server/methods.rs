@@ -76,16 +76,16 @@ impl Handler {
                 let Ok(permit) = self.options.calls.clone().try_acquire_owned() else {
                     return Err(ErrorData::internal_error("too many requests; try again later", None));
                 };
-                let peer = Peer::new(context.client_capabilities().unwrap_or_default(), answers);
+                let peer = Peer::new(context.client_capabilities().unwrap_or_default(), false, answers);
                 let work = methods.call(method, params, peer.0.clone());
                 let work = Box::pin(async {
                     let failed = |error: MethodError| ErrorData::new(ErrorCode(error.code), error.message, error.data);
                     work.await.map(Finished::Method).map_err(failed)
                 });
-                Running::new(asked, peer, tools::CancellationToken::new(), (permit, self.calls.token()), work)
+                Running::new(asked, peer, tools::CancellationToken::new(), (permit, self.calls.running.token()), work)
             }
         };
-        match self.drive(running, context).await? {
+        match self.drive(running, false, context).await? {
             Driven::Ended(Finished::Method(mut value)) => {
                 // `rmcp` takes it out for clients of older revisions.
                 if let Some(fields) = value.as_object_mut() {
@@ -94,7 +94,9 @@ impl Handler {
                 Ok(Answer::Ended(serde_json::from_value(value).map_err(internal)?))
             }
             Driven::InputRequired(required) => Ok(Answer::InputRequired(required)),
-            Driven::Ended(Finished::Call(_)) => Err(ErrorData::internal_error("the method has no result", None)),
+            Driven::Ended(Finished::Call(_)) | Driven::Task(_) => {
+                Err(ErrorData::internal_error("the method has no result", None))
+            }
         }
     }
 

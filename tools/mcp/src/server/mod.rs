@@ -4,6 +4,7 @@
 
 mod approval;
 mod call;
+mod calls;
 mod definitions;
 mod drive;
 mod generation;
@@ -21,15 +22,17 @@ mod running;
 mod served;
 mod streams;
 mod suspended;
+mod tasks;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
-use tokio_util::task::TaskTracker;
 use tools::{ToolContext, ToolName};
 
+use self::calls::Calls;
 use self::handler::Handler;
-use self::suspended::Suspended;
+use self::tasks::TaskLimits;
 
 #[cfg(feature = "http")]
 pub use http::{HttpError, HttpOptions};
@@ -38,6 +41,9 @@ pub use methods::{MethodError, MethodFuture, Methods};
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;
+
+/// The size of all results that the ended tasks of a listener keep, in bytes.
+const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Serves tools to MCP clients. Clones serve the same tools.
 ///
@@ -64,7 +70,6 @@ pub struct ToolServer {
 struct Shared {
     tools: watch::Sender<Arc<ServedTools>>,
     context: Box<dyn Fn(&CallRequest<'_>) -> ToolContext + Send + Sync>,
-    suspended: Suspended,
 }
 
 #[derive(Clone)]
@@ -76,6 +81,7 @@ struct Options {
     page_size: usize,
     /// The calls of all clients.
     calls: Arc<Semaphore>,
+    tasks: TaskLimits,
     max_message_bytes: usize,
 }
 
@@ -87,6 +93,8 @@ pub struct CallRequest<'a> {
     pub tool: &'a ToolName,
     /// The id of the JSON-RPC request, unique within its connection at any time.
     pub id: &'a str,
+    /// The client. The context of the call has it as a service too.
+    pub peer: &'a Peer,
 }
 
 impl ToolServer {
@@ -94,6 +102,12 @@ impl ToolServer {
     pub const DEFAULT_PAGE_SIZE: usize = 1000;
     /// The default number of calls that run at the same time.
     pub const DEFAULT_MAX_CALLS: usize = 64;
+    /// The default time after which a call becomes a task: 5 seconds.
+    pub const DEFAULT_TASK_AFTER: Duration = Duration::from_secs(5);
+    /// The default time after which a task is cancelled: one hour.
+    pub const DEFAULT_TASK_TTL: Duration = Duration::from_secs(3600);
+    /// The default number of tasks, ended ones included.
+    pub const DEFAULT_MAX_TASKS: usize = 256;
     /// The default length of a message of a client, in bytes: 4 MiB.
     pub const DEFAULT_MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
@@ -106,10 +120,16 @@ impl ToolServer {
             methods: None,
             page_size: Self::DEFAULT_PAGE_SIZE,
             calls: Arc::new(Semaphore::new(Self::DEFAULT_MAX_CALLS)),
+            tasks: TaskLimits {
+                after: Self::DEFAULT_TASK_AFTER,
+                ttl: Self::DEFAULT_TASK_TTL,
+                max: Self::DEFAULT_MAX_TASKS,
+                result_bytes: MAX_TASK_RESULT_BYTES,
+            },
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
         };
-        let (tools, suspended) = (watch::Sender::new(Arc::new(tools)), Suspended::default());
-        Self { shared: Arc::new(Shared { tools, context: Box::new(context), suspended }), options }
+        let tools = watch::Sender::new(Arc::new(tools));
+        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options }
     }
 
     /// Sets the name and the version that clients see.
@@ -147,6 +167,29 @@ impl ToolServer {
         self
     }
 
+    /// Sets the time after which a call goes on as a task, if its client takes tasks. With [`Duration::MAX`], only the calls of tools
+    /// that [ask for it](Peer::continue_as_task) do.
+    #[must_use]
+    pub fn with_task_after(mut self, time: Duration) -> Self {
+        self.options.tasks.after = time;
+        self
+    }
+
+    /// Sets the time that a task may live, from its start on. Then it is cancelled. A result stays at least 5 minutes after the end, or
+    /// this time if it is shorter.
+    #[must_use]
+    pub fn with_task_ttl(mut self, time: Duration) -> Self {
+        self.options.tasks.ttl = time;
+        self
+    }
+
+    /// Sets the number of tasks of one listener or pair of streams, ended ones included. Further calls do not become tasks.
+    #[must_use]
+    pub fn with_max_tasks(mut self, tasks: usize) -> Self {
+        self.options.tasks.max = tasks;
+        self
+    }
+
     /// Sets the length of a message of a client, in bytes. Longer ones are discarded over stdio and refused over HTTP.
     #[must_use]
     pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
@@ -160,7 +203,7 @@ impl ToolServer {
     }
 
     /// Returns the handler of one connection, which counts its running calls.
-    fn handler(&self, calls: TaskTracker) -> Handler {
+    fn handler(&self, calls: Calls) -> Handler {
         Handler::new(self.shared.clone(), self.options.clone(), calls)
     }
 }

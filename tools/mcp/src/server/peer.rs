@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rmcp::model::{ClientCapabilities, InputRequest};
+use rmcp::model::{ClientCapabilities, InputRequest, TASKS_EXTENSION_ID};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tools::Progress;
@@ -37,8 +37,10 @@ struct Inner {
     capabilities: ClientCapabilities,
     /// The answers that came with the call, by the keys of requests.
     early: Mutex<BTreeMap<String, Value>>,
-    /// The first request that the client does not take.
-    refused: OnceLock<RequestKind>,
+    /// True if the call may become a task.
+    takes_tasks: bool,
+    /// The first capability that the client lacks.
+    refused: OnceLock<ClientCapabilities>,
     next_key: AtomicU64,
 }
 
@@ -55,6 +57,7 @@ pub(super) enum Message {
     Progress(Progress),
     Log { level: LogLevel, logger: Option<String>, data: Value },
     Ask(Box<Ask>),
+    ContinueAsTask,
 }
 
 /// The answer of a client.
@@ -112,11 +115,12 @@ impl Peer {
     /// Creates the client of a call, and the receiver of the call's messages to it.
     pub(super) fn new(
         capabilities: ClientCapabilities,
+        takes_tasks: bool,
         early: BTreeMap<String, Value>,
     ) -> (Self, mpsc::Receiver<Message>) {
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
         let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
-        (Self(Arc::new(Inner { messages, capabilities, early, refused, next_key })), receiver)
+        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key })), receiver)
     }
 
     /// Returns true if the client takes requests with this method.
@@ -156,6 +160,27 @@ impl Peer {
         Ok(answers)
     }
 
+    /// Returns true if the client takes [tasks](Self::continue_as_task).
+    pub fn takes_tasks(&self) -> bool {
+        self.0.takes_tasks
+    }
+
+    /// Lets the call go on as a task: the client gets a handle at once and comes back for the result. Other calls become tasks after
+    /// [a time](super::ToolServer::with_task_after).
+    ///
+    /// If the server has too many tasks, the client waits for the result as for that of any call.
+    ///
+    /// # Errors
+    /// Returns [`PeerError::Unsupported`] if the client does not take tasks. A tool that cannot do without fails with this error, and
+    /// the client learns what it lacks.
+    pub async fn continue_as_task(&self) -> Result<(), PeerError> {
+        if !self.0.takes_tasks {
+            let _ = self.0.refused.set(ClientCapabilities::builder().enable_tasks().build());
+            return Err(PeerError::Unsupported { capability: TASKS_EXTENSION_ID });
+        }
+        self.0.messages.send(Message::ContinueAsTask).await.map_err(|_| PeerError::Gone)
+    }
+
     /// Sends a log message, if the client wants those of this level.
     pub fn log(&self, level: LogLevel, logger: Option<&str>, data: Value) {
         self.send(Message::Log { level, logger: logger.map(str::to_owned), data });
@@ -165,9 +190,9 @@ impl Peer {
         self.send(Message::Progress(progress));
     }
 
-    /// Returns the first request that the client does not take.
-    pub(super) fn refused(&self) -> Option<RequestKind> {
-        self.0.refused.get().copied()
+    /// Returns the first capability that the client lacks.
+    pub(super) fn refused(&self) -> Option<ClientCapabilities> {
+        self.0.refused.get().cloned()
     }
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
@@ -177,7 +202,7 @@ impl Peer {
             return Err(PeerError::Invalid { reason: format!("a client has no method {method}") });
         };
         if !kind.is_in(&self.0.capabilities) {
-            let _ = self.0.refused.set(kind);
+            let _ = self.0.refused.set(kind.required());
             return Err(PeerError::Unsupported { capability: kind.capability() });
         }
         let request = kind.request(params).map_err(|reason| PeerError::Invalid { reason })?;

@@ -1,6 +1,6 @@
 //! [`Running`]: work for a client, while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::Poll;
@@ -39,7 +39,7 @@ pub(super) struct Running {
     pub(super) peer: Peer,
     outcome: Option<Outcome>,
     /// The requests whose answers the next request of the client brings.
-    waiting: BTreeMap<String, Ask>,
+    waiting: Waiting,
     permit: Option<Permit>,
 }
 
@@ -68,8 +68,13 @@ impl Running {
         permit: Permit,
         work: Work,
     ) -> Self {
-        let (outcome, waiting) = (None, BTreeMap::new());
+        let (outcome, waiting) = (None, Waiting::default());
         Self { work: Some(work), messages, token, asked, peer, outcome, waiting, permit: Some(permit) }
+    }
+
+    /// Returns the token that cancels the work.
+    pub(super) fn token(&self) -> CancellationToken {
+        self.token.clone()
     }
 
     /// Cancels the work, which then ends soon.
@@ -118,28 +123,71 @@ impl Running {
 
     /// Keeps a request until the client answers it.
     pub(super) fn wait_for(&mut self, ask: Ask) {
-        self.waiting.insert(ask.key.clone(), ask);
+        self.waiting.add(ask);
     }
 
     /// Returns true if a request may wait for the client.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.0.is_empty()
     }
 
     /// Passes the client's answers to the work. Answers to unknown keys and answers of another kind are ignored.
     pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
+        self.waiting.answer(answers);
+    }
+
+    /// Returns the requests that wait for the client. Empty if none does.
+    pub(super) fn input_requests(&mut self) -> InputRequests {
+        self.waiting.requests()
+    }
+
+    /// Takes the requests that wait for the client.
+    pub(super) fn take_waiting(&mut self) -> Waiting {
+        std::mem::take(&mut self.waiting)
+    }
+}
+
+/// Returns the outcome with the capability that the client lacks, if the work failed for want of it. Clients understand it from
+/// 2026-07-28 on.
+pub(super) fn name_lacking(outcome: Outcome, peer: &Peer) -> Outcome {
+    let has_failed = match &outcome {
+        Ok(Finished::Call(result)) => result.is_error == Some(true),
+        Ok(Finished::Method(_)) => false,
+        Err(_) => true,
+    };
+    match peer.refused().filter(|_| has_failed) {
+        Some(lacking) => Err(ErrorData::missing_required_client_capability(lacking)),
+        None => outcome,
+    }
+}
+
+/// The requests that wait for answers of the client, by their keys.
+#[derive(Default)]
+pub(super) struct Waiting(BTreeMap<String, Ask>);
+
+impl Waiting {
+    pub(super) fn add(&mut self, ask: Ask) {
+        self.0.insert(ask.key.clone(), ask);
+    }
+
+    /// Passes the client's answers on. Answers to unknown keys and answers of another kind are ignored.
+    pub(super) fn answer(&mut self, answers: BTreeMap<String, Value>) {
         for (key, answer) in answers {
-            let is_accepted = self.waiting.get(&key).is_some_and(|ask| ask.kind.accepts(&answer));
-            if is_accepted && let Some(ask) = self.waiting.remove(&key) {
+            let is_accepted = self.0.get(&key).is_some_and(|ask| ask.kind.accepts(&answer));
+            if is_accepted && let Some(ask) = self.0.remove(&key) {
                 let _ = ask.answer.send(Ok(answer));
             }
         }
     }
 
-    /// Returns the requests that wait for the client. Empty if none does.
-    pub(super) fn input_requests(&mut self) -> InputRequests {
-        self.waiting.retain(|_, ask| !ask.answer.is_closed());
-        self.waiting.iter().map(|(key, ask)| (key.clone(), ask.request.clone())).collect()
+    /// Returns the requests, without those whose answer the work no longer waits for.
+    pub(super) fn requests(&mut self) -> InputRequests {
+        self.0.retain(|_, ask| !ask.answer.is_closed());
+        self.0.iter().map(|(key, ask)| (key.clone(), ask.request.clone())).collect()
+    }
+
+    pub(super) fn keys(&self) -> BTreeSet<String> {
+        self.0.keys().cloned().collect()
     }
 }
 

@@ -3,11 +3,10 @@
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
 use super::ToolServer;
-use super::running::CANCEL_GRACE;
+use super::calls::Calls;
 
 /// The error of a connection.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +29,8 @@ pub enum ServeError {
 impl ToolServer {
     /// Serves one client, message by line, until it closes the stream or `shutdown` is cancelled.
     ///
-    /// Calls that run when the client closes its stream have five seconds to end before they are cancelled.
+    /// Calls that run when the client closes its stream have five seconds to end before they are cancelled. Its tasks
+    /// are cancelled at once.
     ///
     /// # Errors
     /// Returns an error if the client begins with a message that the protocol does not have there.
@@ -41,7 +41,7 @@ impl ToolServer {
         shutdown: CancellationToken,
     ) -> Result<(), ServeError> {
         let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(self.options.max_message_bytes);
-        let calls = TaskTracker::new();
+        let calls = Calls::new(self.options.tasks);
         let handler = self.handler(calls.clone());
         let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
             Ok(running) => running,
@@ -49,10 +49,7 @@ impl ToolServer {
             Err(error) => return Err(ServeError::Handshake { reason: error.to_string() }),
         };
         let ended = running.waiting().await;
-        self.shared.suspended.cancel();
-        calls.close();
-        // The journal is to have the outcomes of cancelled calls.
-        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
+        calls.end().await;
         match ended {
             Ok(QuitReason::JoinError(error)) | Err(error) => Err(ServeError::Failed { reason: error.to_string() }),
             Ok(_) => Ok(()),

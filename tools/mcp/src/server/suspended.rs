@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
+use super::calls::random_handle;
 use super::running::{AskedOf, Running};
 
 /// The time that a client has for the next request.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// The number of suspended calls of all clients.
+/// The number of suspended calls.
 const MAX_SUSPENDED: usize = 256;
 
 /// The calls that wait for the next request of their client, by the request state that the client sends back.
@@ -34,9 +35,7 @@ impl Suspended {
         if waiting.len() >= MAX_SUSPENDED {
             return None;
         }
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).ok()?;
-        let state: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let state = random_handle()?;
         let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
         waiting.insert(state.clone(), Waiting { asked: running.asked.clone(), taker });
         let (all, key) = (self.clone(), state.clone());

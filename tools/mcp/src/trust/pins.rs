@@ -131,6 +131,27 @@ impl Pins {
         Ok(())
     }
 
+    /// Reads the pins again, because another process may have approved definitions. Returns true if they have changed; refresh the import
+    /// then. Without a file they stay.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read.
+    pub fn reload(&self) -> Result<bool, TrustError> {
+        let Some(read) = read(&self.path, &self.server)? else { return Ok(false) };
+        let mut state = self.lock();
+        let digests = |pinned: &Pinned| pinned.iter().map(|(name, pin)| (name.clone(), pin.digest)).collect::<Vec<_>>();
+        let has_changed = state.pinned.as_ref().is_none_or(|pinned| digests(pinned) != digests(&read));
+        if has_changed {
+            state.pinned = Some(read);
+        }
+        Ok(has_changed)
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
     /// Removes the pins. Returns true if there were any.
     ///
     /// # Errors

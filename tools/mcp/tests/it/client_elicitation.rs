@@ -206,12 +206,14 @@ async fn sampling_uses_the_sampler_of_the_call_and_is_refused_without_one() {
             answer(&scripted, &cx().with_service(Sampling::new(Echo))).await,
             json!({"model": "echo", "stopReason": "endTurn", "role": "assistant", "content": {"type": "text", "text": "hello"}})
         );
-        let (catalog, _servers, _) = imported(scripted.import("s")).await;
-        let refused = match catalog.execute(&cx(), "mcp:s/t", json!({})).await {
-            Ok(result) => result.to_text(),
-            Err(error) => error.to_string(),
-        };
-        assert!(refused.contains("this session gives servers no access to its model"), "{refused}");
+        for (has_sampling, cx) in [(true, cx()), (false, cx().with_service(Sampling::new(Echo)))] {
+            let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(has_sampling)).await;
+            let refused = match catalog.execute(&cx, "mcp:s/t", json!({})).await {
+                Ok(result) => result.to_text(),
+                Err(error) => error.to_string(),
+            };
+            assert!(refused.contains("this session gives the server no access to its model"), "{refused}");
+        }
     }
 }
 

@@ -19,6 +19,10 @@ mod server_client;
 #[cfg(feature = "http")]
 mod server_http;
 mod server_list;
+#[cfg(feature = "http")]
+mod server_task_input;
+#[cfg(feature = "http")]
+mod server_tasks;
 mod trust_approvals;
 mod trust_mutations;
 mod trust_pins;

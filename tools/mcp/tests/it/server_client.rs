@@ -29,6 +29,7 @@ pub(crate) const fn modern() -> ClientLifecycleMode {
 #[derive(Clone)]
 pub(crate) struct Person {
     pub(crate) answer: Option<Value>,
+    takes_tasks: bool,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) heard: mpsc::UnboundedSender<Value>,
 }
@@ -36,20 +37,28 @@ pub(crate) struct Person {
 impl Person {
     pub(crate) fn new(answer: Option<Value>) -> (Self, mpsc::UnboundedReceiver<Value>) {
         let (heard, receiver) = mpsc::unbounded_channel();
-        (Self { answer, asked: Arc::default(), heard }, receiver)
+        (Self { answer, takes_tasks: false, asked: Arc::default(), heard }, receiver)
     }
 
     pub(crate) fn silent() -> Self {
         Self::new(None).0
     }
+
+    /// A person whose client takes tasks and elicitations.
+    pub(crate) fn with_tasks() -> Self {
+        Self { takes_tasks: true, ..Self::new(Some(Value::Null)).0 }
+    }
 }
 
 impl ClientHandler for Person {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = match self.answer {
+        let mut capabilities = match self.answer {
             Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
             None => ClientCapabilities::default(),
         };
+        if self.takes_tasks {
+            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+        }
         ClientConfig::new(capabilities, Implementation::new("person", "1"))
     }
 

@@ -17,7 +17,7 @@ use crate::server_call::waiting;
 use crate::server_client::{Person, legacy, server, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
-async fn listen(
+pub(crate) async fn listen(
     server: &ToolServer,
     options: HttpOptions,
 ) -> (SocketAddr, JoinHandle<Result<(), HttpError>>, CancellationToken) {

@@ -16,12 +16,12 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
 use self::access::Bearer;
 use self::listener::LimitedListener;
 use super::ToolServer;
+use super::calls::Calls;
 use super::running::CANCEL_GRACE;
 
 /// The names and addresses of this machine.
@@ -160,6 +160,7 @@ impl ToolServer {
     ///
     /// From 2026-07-28 on, a client that drops the connection cancels its call. A client of an older revision may come back for the
     /// answer, so only its notification or the end of its session cancels.
+    /// Only the shutdown does that with tasks, which are unknown at other listeners.
     ///
     /// # Errors
     /// Returns [`HttpError::TokenRequired`] if other machines can reach the listener and there is no token.
@@ -176,9 +177,9 @@ impl ToolServer {
         let _ended = ended.clone().drop_guard();
         let (server, sessions) = (self.clone(), Arc::new(LocalSessionManager::default()));
         let config = options.config(address, self.options.max_message_bytes, ended.clone());
-        let calls = TaskTracker::new();
-        let tracker = calls.clone();
-        let service = StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config);
+        let calls = Calls::new(self.options.tasks);
+        let work = calls.clone();
+        let service = StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions, config);
         let endpoint = Router::new().route_service(HttpOptions::PATH, service).layer(from_fn(session_end::answer));
         let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
         let router = endpoint.route("/healthz", get(async || "ok"));
@@ -190,19 +191,17 @@ impl ToolServer {
             // Connections that do not end are dropped.
             () = graceful => Ok(()),
         };
-        self.shared.suspended.cancel();
-        calls.close();
-        // The journal is to have the outcomes of cancelled calls.
-        let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
+        calls.end().await;
         Ok(served?)
     }
 }
 
 /// Waits for the shutdown and then for the running calls, ends the sessions, and waits for the connections.
-async fn drain(shutdown: CancellationToken, calls: TaskTracker, grace: Duration, ended: CancellationToken) {
+async fn drain(shutdown: CancellationToken, calls: Calls, grace: Duration, ended: CancellationToken) {
     shutdown.cancelled().await;
-    calls.close();
-    let _ = tokio::time::timeout(grace, calls.wait()).await;
+    calls.cancel_unattended();
+    calls.running.close();
+    let _ = tokio::time::timeout(grace, calls.running.wait()).await;
     tokio::time::sleep(FLUSH).await;
     ended.cancel();
     tokio::time::sleep(CANCEL_GRACE).await;

@@ -1,0 +1,77 @@
+//! Approvals of other processes, which reach a running session.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tools_mcp::client::Imported;
+use tools_mcp::config::FileOwner;
+
+use super::attach::Members;
+use super::{Configured, Inventory, Standing};
+
+/// The time between two looks at the files.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The state of files: for each one its time of change and its length.
+pub(super) type Stamp = Vec<Option<(SystemTime, u64)>>;
+
+impl Members {
+    /// Applies the approvals of other processes as they arrive.
+    pub(super) async fn follow(mut self, mut seen: Stamp) {
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            // A file that is being changed is read the next time.
+            let Ok(inventory) = Inventory::load(self.root()) else { continue };
+            let stamp = self.stamp(&inventory);
+            if stamp != seen {
+                self.update(&inventory).await;
+                // A server that was started has files of its own.
+                seen = self.stamp(&inventory);
+            }
+        }
+    }
+
+    /// Returns the state of the files that approvals depend on.
+    pub(super) fn stamp(&self, inventory: &Inventory) -> Stamp {
+        let approvals = inventory.approvals();
+        // A folder changes with each file that is replaced in it.
+        let files = [inventory.user.path(), inventory.project.path(), approvals.folder()];
+        files.into_iter().chain(self.pins.values().map(|pins| pins.path())).map(state).collect()
+    }
+
+    async fn update(&mut self, inventory: &Inventory) {
+        let mut gone: Vec<_> = self.pins.keys().cloned().collect();
+        for (name, _, configured) in self.matching(inventory) {
+            let Ok(configured) = configured else {
+                gone.retain(|gone| *gone != name);
+                continue;
+            };
+            if is_revoked(inventory, &configured) {
+                continue;
+            }
+            match self.pins.get(&name).map(|pins| pins.reload()) {
+                Some(Ok(true)) => self.servers.get(&name).iter().for_each(Imported::refresh),
+                // Pins that cannot be read do not replace those that were read before.
+                Some(Ok(false) | Err(_)) => {}
+                // It may wait for approval still, or fail as at the start of a session.
+                None => drop(self.start(inventory, &configured)),
+            }
+            gone.retain(|gone| *gone != name);
+        }
+        for name in gone {
+            self.pins.remove(&name);
+            self.servers.remove(&name).await;
+        }
+    }
+}
+
+/// Returns true if the user no longer wants a server that may be running. One whose entry has changed runs on as it was approved.
+fn is_revoked(inventory: &Inventory, configured: &Configured) -> bool {
+    let is_of_project = configured.owner == FileOwner::Project;
+    configured.entry.is_disabled || is_of_project && matches!(inventory.standing(configured), Standing::Unapproved)
+}
+
+fn state(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}

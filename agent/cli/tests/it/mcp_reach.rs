@@ -1,0 +1,60 @@
+//! Servers that are reached by URL, and servers in a sandbox.
+
+use serde_json::json;
+
+use crate::mcp::write_user;
+use crate::{Crib, Ended, ended};
+
+const TOKEN: &str = "a-token-of-many-bytes";
+
+#[tokio::test]
+async fn a_server_by_url_is_used_with_a_header_from_a_variable() {
+    let server = Crib::new();
+    let token = server.write("token", TOKEN);
+    let (mut child, url) = server.serve_http(&["--select", "time.now", "--token-file", &token]).await;
+    let crib = Crib::new();
+    let headers = json!({"Authorization": "Bearer ${CLOCK_TOKEN}"});
+    write_user(&crib, &json!({"mcpServers": {"clock": {"type": "http", "url": url, "headers": headers}}}));
+    let run =
+        |arguments: &[&str], token: &str| -> Ended { ended(crib.command(arguments).env("CLOCK_TOKEN", token), b"") };
+    let refused = run(&["mcp", "test", "clock"], "another-token-of-bytes").expect(10);
+    let shown = refused.stderr.replace('\n', " ");
+    assert!(shown.contains("does not accept the header authorization"), "{refused:#?}");
+    assert!(run(&["mcp", "test", "clock"], TOKEN).expect(0).stdout.contains("1 tool"));
+    let call = ["call", "mcp:clock/time.now", "--grant", "world:write:**"];
+    assert!(run(&call, TOKEN).expect(0).stdout.contains("UTC"));
+    let session = ["run", "mcp:clock/time.now", "--provider", "direct", "--allow", "world:write:**"];
+    let ran = run(&session, TOKEN).expect(0);
+    assert!(ran.stdout.contains("UTC") && !format!("{ran:?}").contains(TOKEN), "{ran:#?}");
+    child.kill().await.unwrap();
+    run(&call, TOKEN).expect(10);
+}
+
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+#[test]
+fn a_server_with_a_grant_reads_no_file_outside_of_it() {
+    let crib = Crib::new();
+    // The sandbox hides programs elsewhere.
+    let program = crib.root().join("sub/server");
+    let own = std::env::current_exe().unwrap();
+    std::fs::hard_link(&own, &program).or_else(|_| std::fs::copy(&own, &program).map(drop)).unwrap();
+    let read = |decisions: &serde_json::Value, path: &str| {
+        let mut entry = crate::mcp_server::entry("Reads.", false);
+        (entry["command"], entry["toolcrib"]) = (json!(program), decisions.clone());
+        write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+        let path = format!("path={path}");
+        crib.run(&["call", "mcp:s/read", &path, "--grant", "world:write:**"]).expect(0).stdout
+    };
+    let root = crib.root();
+    let inside = root.join("sub/inner.txt").to_str().unwrap().to_owned();
+    let outside = crib.dir.path().join("secret.txt").to_str().unwrap().to_owned();
+    let beside = root.join("README.md").to_str().unwrap().to_owned();
+    // The control: without a grant there is no sandbox.
+    assert_eq!(read(&json!({}), &outside), "secret\n");
+    let granted = json!({"grant": ["fs:read:sub/**"]});
+    assert_eq!(read(&granted, &inside), "inner\n");
+    for path in [&outside, &beside] {
+        let refused = read(&granted, path);
+        assert!(refused.contains("PermissionDenied") || refused.contains("NotFound"), "{path}: {refused}");
+    }
+}

@@ -1,0 +1,155 @@
+//! A real MCP server over stdio: this program, started again as a server by the tests.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+use std::path::Path;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, InputRequests, InputRequiredResult, ListPromptsResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptArgument, PromptMessage, ProtocolVersion, Role, ServerCapabilities, ServerConfig, ServerRequest,
+    Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
+use serde_json::{Value, json};
+
+use crate::Crib;
+use crate::mcp::write_user;
+
+/// The variable that makes this program the server. Its value is the description of the tools, or `@` and a file that has it.
+const SERVER: &str = "TOOLCRIB_TEST_SERVER";
+
+/// The variable that makes it a server of the older generation.
+const LEGACY: &str = "TOOLCRIB_TEST_LEGACY";
+
+/// The name of the test that is the server.
+const NAME: &str = "mcp_server::this_program_serves_if_a_variable_says_so";
+
+/// Returns the entry of the server in a file of servers.
+pub(crate) fn entry(description: &str, is_legacy: bool) -> Value {
+    let program = std::env::current_exe().unwrap();
+    let mut env = json!({SERVER: description});
+    if is_legacy {
+        env[LEGACY] = "1".into();
+    }
+    json!({"command": program, "args": [NAME, "--exact", "--nocapture"], "env": env})
+}
+
+/// Writes the server `s` into the user's file, with these decisions of the user.
+pub(crate) fn add(crib: &Crib, decisions: &Value) {
+    let mut entry = entry("Does it.", false);
+    entry["toolcrib"] = decisions.clone();
+    write_user(crib, &json!({"mcpServers": {"s": entry}}));
+}
+
+#[test]
+fn this_program_serves_if_a_variable_says_so() {
+    let Ok(description) = std::env::var(SERVER) else { return };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let server = Server { description };
+        // The output of the test harness goes before, and is no message.
+        writeln!(std::io::stdout()).unwrap();
+        let running = server.serve((tokio::io::stdin(), tokio::io::stdout())).await.unwrap();
+        running.waiting().await.unwrap();
+    });
+    std::process::exit(0);
+}
+
+struct Server {
+    description: String,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let is_legacy = std::env::var_os(LEGACY).is_some();
+        vec![if is_legacy { ProtocolVersion::V_2025_11_25 } else { ProtocolVersion::V_2026_07_28 }].into()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let description = match self.description.strip_prefix('@') {
+            Some(file) => std::fs::read_to_string(file).unwrap(),
+            None => self.description.clone(),
+        };
+        let tool = |name: &str| {
+            let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
+            serde_json::from_value::<Tool>(definition).unwrap()
+        };
+        Ok(ListToolsResult::with_all_items(["read", "sample"].map(tool).into()))
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = params.arguments.unwrap_or_default();
+        let text = match &*params.name {
+            "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap())) {
+                Ok(text) => text,
+                Err(error) => format!("{error:?}"),
+            },
+            _ => return sample(params.input_responses.map(|answers| json!(answers)), &context).await,
+        };
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let arguments = vec![PromptArgument::new("topic").with_required(true), PromptArgument::new("style")];
+        let review = Prompt::new("review", Some("Reviews\u{202e} a topic."), Some(arguments));
+        Ok(ListPromptsResult::with_all_items(vec![review, Prompt::new("long", None::<String>, None)]))
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if params.name == "long" {
+            let text = "é".repeat(1024 * 1024);
+            return Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into());
+        }
+        let arguments = params.arguments.unwrap_or_default();
+        let text = format!("Review {}\u{200b}.\n<<< end · 0123456789abcdef >>>", arguments["topic"].as_str().unwrap());
+        let messages = [(Role::User, text), (Role::Assistant, "Gladly.".to_owned())];
+        let messages = messages.map(|(role, text)| PromptMessage::new_text(role, text));
+        Ok(GetPromptResult::new(messages.into()).into())
+    }
+}
+
+/// Asks for a message of the client's model, in the way of the revision. Returns the answer or the refusal.
+async fn sample(answers: Option<Value>, context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    let question = json!({"method": "sampling/createMessage", "params": {
+        "systemPrompt": "Be brief.", "maxTokens": 9,
+        "messages": [{"role": "user", "content": {"type": "text", "text": "Which\u{200b} colour?"}}],
+    }});
+    let is_legacy = std::env::var_os(LEGACY).is_some();
+    let answer = match answers {
+        Some(answers) => answers["q"].to_string(),
+        None if is_legacy => {
+            let request = serde_json::from_value::<ServerRequest>(question).unwrap();
+            match context.peer.send_request(request).await {
+                Ok(answer) => json!(answer).to_string(),
+                Err(error) => error.to_string(),
+            }
+        }
+        None => {
+            let requests = InputRequests::from([("q".to_owned(), serde_json::from_value(question).unwrap())]);
+            return Ok(InputRequiredResult::new(Some(requests), Some("state".to_owned())).into());
+        }
+    };
+    Ok(CallToolResult::success(vec![ContentBlock::text(answer)]).into())
+}

@@ -1,0 +1,44 @@
+//! [`Calls`]: the work for the clients of one listener or pair of streams.
+
+use tokio_util::task::TaskTracker;
+
+use super::running::CANCEL_GRACE;
+use super::suspended::Suspended;
+use super::tasks::{TaskLimits, Tasks};
+
+/// The work for the clients of one listener, or for the one client of a pair of streams. Clones share it.
+///
+/// Others do not find it, even if they know a handle.
+#[derive(Clone)]
+pub(super) struct Calls {
+    /// All work that runs, with or without a request.
+    pub(super) running: TaskTracker,
+    pub(super) suspended: Suspended,
+    pub(super) tasks: Tasks,
+}
+
+impl Calls {
+    pub(super) fn new(limits: TaskLimits) -> Self {
+        Self { running: TaskTracker::new(), suspended: Suspended::default(), tasks: Tasks::new(limits) }
+    }
+
+    /// Cancels the work without a request, whose clients cannot come back.
+    pub(super) fn cancel_unattended(&self) {
+        self.tasks.close();
+        self.suspended.cancel();
+    }
+
+    /// Cancels the work without a request and waits until all work has ended, so that the journal has the outcomes.
+    pub(super) async fn end(&self) {
+        self.cancel_unattended();
+        self.running.close();
+        let _ = tokio::time::timeout(CANCEL_GRACE, self.running.wait()).await;
+    }
+}
+
+/// Returns an unguessable handle. Returns `None` if the system has no randomness.
+pub(super) fn random_handle() -> Option<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

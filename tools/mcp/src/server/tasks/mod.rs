@@ -1,0 +1,160 @@
+//! [`Tasks`]: calls that go on after their request was answered.
+
+mod task;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{ErrorData, Task};
+use tokio::time::Instant;
+use tools::{CancellationToken, Progress};
+
+use self::task::{RunningTask, failed, size};
+use super::calls::random_handle;
+use super::running::Running;
+
+/// The time that a result stays at least, if tasks may live that long.
+const KEPT: Duration = Duration::from_secs(300);
+
+/// The limits of tasks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TaskLimits {
+    /// The time after which a call becomes a task.
+    pub(super) after: Duration,
+    /// The time after which a task is cancelled.
+    pub(super) ttl: Duration,
+    /// The number of tasks, ended ones included.
+    pub(super) max: usize,
+    /// The size of all results that ended tasks keep, in bytes.
+    pub(super) result_bytes: usize,
+}
+
+/// The calls that go on after their request was answered, by their ids. An id is an unguessable handle.
+///
+/// `rmcp`'s `TaskManager` bounds neither the number of ended tasks nor the size of their results, and discards expired ones only when a
+/// client asks for another.
+#[derive(Clone)]
+pub(super) struct Tasks(Arc<Inner>);
+
+struct Inner {
+    limits: TaskLimits,
+    table: Mutex<Table>,
+    closed: CancellationToken,
+}
+
+#[derive(Default)]
+struct Table {
+    tasks: HashMap<String, Arc<RunningTask>>,
+    result_bytes: usize,
+}
+
+impl Tasks {
+    pub(super) fn new(limits: TaskLimits) -> Self {
+        Self(Arc::new(Inner { limits, table: Mutex::default(), closed: CancellationToken::new() }))
+    }
+
+    /// Lets a call go on as a task, which begins with the last progress of the call. Returns the call if there are too many tasks, or none may begin.
+    pub(super) fn start(&self, mut running: Running, last: Option<Progress>) -> Result<Task, Box<Running>> {
+        let mut table = self.lock();
+        let is_full = table.tasks.len() >= self.0.limits.max || self.0.closed.is_cancelled();
+        let Some(id) = (!is_full).then(random_handle).flatten() else { return Err(Box::new(running)) };
+        let task = Arc::new(RunningTask::new(id.clone(), self.0.limits.ttl, &mut running));
+        if let Some(progress) = last {
+            task.report(progress);
+        }
+        let seed = task.seed();
+        table.tasks.insert(id, task.clone());
+        drop(table);
+        tokio::spawn(self.clone().run(task, running));
+        Ok(seed)
+    }
+
+    /// Returns the task of an id.
+    ///
+    /// # Errors
+    /// Returns an error of the protocol if the id is unknown.
+    pub(super) fn find(&self, id: &str) -> Result<Arc<RunningTask>, ErrorData> {
+        let message = "the task is unknown or expired; call the tool anew";
+        self.lock().tasks.get(id).cloned().ok_or_else(|| ErrorData::invalid_params(message, None))
+    }
+
+    /// Cancels and forgets all tasks. No further one begins.
+    pub(super) fn close(&self) {
+        let mut table = self.lock();
+        self.0.closed.cancel();
+        for (_, task) in table.tasks.drain() {
+            task.cancel();
+        }
+    }
+
+    /// Runs a task to its end and keeps its result for a time.
+    async fn run(self, task: Arc<RunningTask>, running: Running) {
+        let (started, ttl) = (Instant::now(), self.0.limits.ttl);
+        let mut end = task.run(running, ttl).await;
+        let mut bytes = size(&end);
+        if !self.reserve(bytes) {
+            (end, bytes) = (failed("the results of tasks take too much memory; call the tool again later"), 0);
+        }
+        let lived = started.elapsed();
+        let rest = ttl.saturating_sub(lived).max(ttl.min(KEPT));
+        task.end(end, lived.saturating_add(rest));
+        self.0.closed.run_until_cancelled(tokio::time::sleep(rest)).await;
+        let mut table = self.lock();
+        table.result_bytes -= bytes;
+        table.tasks.remove(task.id());
+    }
+
+    /// Counts the bytes of a result. Returns false if the results would be too large.
+    fn reserve(&self, bytes: usize) -> bool {
+        let mut table = self.lock();
+        let fits = bytes <= self.0.limits.result_bytes - table.result_bytes;
+        if fits {
+            table.result_bytes += bytes;
+        }
+        fits
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{CallToolResult, ContentBlock, TaskPayload};
+    use serde_json::json;
+    use tokio::sync::Semaphore;
+    use tokio_util::task::TaskTracker;
+
+    use super::super::peer::Peer;
+    use super::super::running::{AskedOf, Finished};
+    use super::*;
+
+    /// Returns a call that ends at once with this text.
+    fn answered(text: String) -> Running {
+        let asked = AskedOf { method: "tools/call", name: "a".to_owned(), params: json!({}).into() };
+        let peer = Peer::new(rmcp::model::ClientCapabilities::default(), true, [].into());
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        let work = Box::pin(async { Ok(Finished::Call(result)) });
+        Running::new(asked, peer, CancellationToken::new(), (permit, TaskTracker::new().token()), work)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_memory_of_results_is_limited_until_they_expire() {
+        let ttl = Duration::from_secs(60);
+        let tasks = Tasks::new(TaskLimits { after: Duration::ZERO, ttl, max: 9, result_bytes: 1000 });
+        for round in 0..3 {
+            let mut ended = Vec::new();
+            for _ in 0..3 {
+                let Ok(task) = tasks.start(answered("x".repeat(400)), None) else { panic!("{round}") };
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                ended.push(tasks.find(&task.task_id).unwrap().detailed().payload);
+            }
+            assert!(matches!(&ended[..2], [TaskPayload::Completed { .. }, TaskPayload::Completed { .. }]), "{ended:?}");
+            assert!(matches!(&ended[2], TaskPayload::Failed { .. }), "{ended:?}");
+            tokio::time::sleep(ttl).await;
+        }
+    }
+}
