@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use protocol::{Json, ToolResult};
 
@@ -25,10 +26,14 @@ pub trait Task: Any + Send + Sync {
     /// Waits until the task has ended.
     fn ended(&self) -> TaskFuture<'_, ()>;
 
-    /// Waits until the task has ended, for a call. The task can report progress to the call, and ask its person.
-    fn attend<'a>(&'a self, cx: &'a ToolContext) -> TaskFuture<'a, ()> {
+    /// Waits up to `wait` for the end of the task, for a call. The task can report progress to the call, and ask its person, whose time
+    /// does not count.
+    fn attend<'a>(&'a self, cx: &'a ToolContext, wait: Duration) -> TaskFuture<'a, ()> {
         let _ = cx;
-        self.ended()
+        Box::pin(async move {
+            // The state says whether it has ended.
+            let _ = tokio::time::timeout(wait, self.ended()).await;
+        })
     }
 
     /// Returns the result of a task that has ended. It can be read again.
