@@ -10,6 +10,7 @@ mod client_hostile;
 mod client_http;
 mod client_import;
 mod client_resource;
+mod client_tasks;
 mod config_file;
 mod corpus;
 mod scripted;
