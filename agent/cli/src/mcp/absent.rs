@@ -1,6 +1,13 @@
 //! The servers of a program that has no client of MCP.
 
+#[cfg(feature = "journal")]
+use std::sync::Arc;
+
 use agent::Selection;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -9,6 +16,14 @@ use crate::host::RootOption;
 /// The servers of a session.
 #[derive(Debug)]
 pub(crate) struct Attached;
+
+impl Attached {
+    /// Returns a lost task, because this program cannot reach its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        Arc::new(Lost::new(&*task.title, "this program has no client of MCP"))
+    }
+}
 
 /// Attaches nothing.
 pub(crate) async fn attach(_root: Option<&RootOption>, _settings: &Settings, _selection: &Selection) -> Attached {

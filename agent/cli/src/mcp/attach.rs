@@ -1,8 +1,14 @@
 //! [`Attached`]: the servers of a session.
 
+#[cfg(feature = "journal")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent::Selection;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
 use tools_mcp::client::{Imported, Servers};
 use tools_mcp::config::FileOwner;
 
@@ -22,21 +28,32 @@ const FIRST_LIST: Duration = Duration::from_secs(15);
 /// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Attached {
-    _servers: Option<Servers>,
+    servers: Option<Servers>,
+}
+
+impl Attached {
+    /// Finds a task of an earlier process at its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        match &self.servers {
+            Some(servers) => servers.restore(task),
+            None => Arc::new(Lost::new(&*task.title, "the session has no MCP servers any more")),
+        }
+    }
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
 /// are by their first call. Without a root there are none. A server that cannot be used is reported and affects no other.
 pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selection: &Selection) -> Attached {
     let is_nested = std::env::var_os(program::variable(NESTED)).is_some();
-    let Some(root) = root.filter(|_| !is_nested) else { return Attached { _servers: None } };
+    let Some(root) = root.filter(|_| !is_nested) else { return Attached { servers: None } };
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
         // Without a home, there are no servers.
-        Err(Error::NoHome) => return Attached { _servers: None },
+        Err(Error::NoHome) => return Attached { servers: None },
         Err(error) => {
             notice::warning(&error.to_string());
-            return Attached { _servers: None };
+            return Attached { servers: None };
         }
     };
     let (mut servers, mut connecting) = (None, Vec::new());
@@ -57,7 +74,7 @@ pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selec
         // The task does not panic.
         let _ = wait.await;
     }
-    Attached { _servers: servers }
+    Attached { servers }
 }
 
 /// Attaches the server of a tool with this name, if its name is that of an imported tool.
@@ -67,7 +84,7 @@ pub(crate) async fn attach_for(
     settings: impl FnOnce() -> Result<Settings, Error>,
 ) -> Result<Attached, Error> {
     let Some((server, _)) = name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) else {
-        return Ok(Attached { _servers: None });
+        return Ok(Attached { servers: None });
     };
     // The name of a server has no special characters; another text has no server.
     let selection = Selection::parse([format!("mcp:{server}/*")])?;

@@ -34,6 +34,8 @@ mod lock;
 mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+mod mcp_task;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]

@@ -336,12 +336,12 @@ fn question() -> InputRequest {
     serde_json::from_value(form(json!({"name": {"type": "string"}}), json!(["name"]))).unwrap()
 }
 
-/// Work that asks after some seconds, and returns the answer.
-fn asking(after: u64) -> Tasked {
+/// Work that asks after some seconds, and returns the answer after some more.
+fn asking(after: u64, rest: u64) -> Tasked {
     Tasked::new(move |context| async move {
         tokio::time::sleep(Duration::from_secs(after)).await;
         let answer = context.request_input("q", question()).await?;
-        tokio::time::sleep(Duration::from_secs(4)).await;
+        tokio::time::sleep(Duration::from_secs(rest)).await;
         Ok(text(&answer["content"]["name"].to_string()))
     })
 }
@@ -351,15 +351,15 @@ async fn a_question_of_a_task_goes_to_the_person_of_the_call_that_waits() {
     let person = Arc::new(Prepared::default());
     person.answers.lock().unwrap().extend(["Ada", "Bob", "Cyd"]);
     let with = |cx: ToolContext| cx.with_person(person.clone());
-    // In the call itself.
-    let (catalog, _servers, _) = imported(asking(0).import("s")).await;
-    let result = catalog.execute(&with(cx()), "mcp:s/t", json!({})).await.unwrap();
-    assert_eq!(result.to_text(), "\"Ada\"");
-    let cx = with(keeping());
-    assert!(catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap().task.is_some());
+    // In the call itself, in which the time of the person does not count.
+    let (catalog, _servers, _) = imported(asking(0, 1).import("s")).await;
+    for (cx, answer) in [(cx(), "\"Ada\""), (keeping(), "\"Bob\"")] {
+        let result = catalog.execute(&with(cx), "mcp:s/t", json!({})).await.unwrap();
+        assert_eq!((result.to_text().as_str(), result.task), (answer, None));
+    }
     assert_eq!(person.questions.load(Ordering::SeqCst), 2);
     // In a later call, which asks however long it waits.
-    let (catalog, _servers, _) = imported(asking(60).import("s")).await;
+    let (catalog, _servers, _) = imported(asking(60, 4).import("s")).await;
     let cx = with(keeping());
     catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap();
     let task = tasks(&cx).find("t1").unwrap();
@@ -395,7 +395,7 @@ async fn a_question_that_was_answered_is_not_asked_again() {
     let count = asked.clone();
     let server = Tasked::hostile(move |id| {
         let mut state = working(id, 1000);
-        if count.fetch_add(1, Ordering::SeqCst) < 50 {
+        if count.fetch_add(1, Ordering::SeqCst) < 500 {
             state["status"] = "input_required".into();
             state["inputRequests"] = json!({"q": serde_json::to_value(question()).unwrap()});
         } else {
