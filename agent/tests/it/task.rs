@@ -265,7 +265,7 @@ async fn the_tasks_of_a_sub_agent_are_told_to_it_alone_and_end_with_it() {
     let mut services = session.context().services().clone();
     services.insert(SubAgents::new());
     let cx = session.context().clone().with_services(services);
-    let entries: Vec<_> = session.tools().list().iter().cloned().collect();
+    let entries = session.tools().list().to_vec();
     let mut catalog = Catalog::new();
     agent::tool::register(&mut catalog).unwrap();
     let spawn = catalog.get("agent.spawn").unwrap();

@@ -29,38 +29,54 @@ pub struct Tasks {
     /// Changes when a task is added or removed.
     changed: Arc<watch::Sender<()>>,
     agent: u64,
-    is_for_one_call: bool,
+    reach: Reach,
+}
+
+/// The calls that can reach a task after the one that started it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// Those of its agent.
+    Session,
+    /// Those of all clients of a server, which know nothing of tasks.
+    Server,
+    None,
 }
 
 impl Tasks {
     /// Offers tasks to one session.
     pub fn offer(services: &mut Services) {
-        services.insert_per_agent(Self::new(false), Self::for_sub_agent);
+        services.insert_per_agent(Self::new(Reach::Session), Self::for_sub_agent);
     }
 
     /// Offers tasks to a call without a session. They end with the process.
     pub fn offer_for_one_call(services: &mut Services) {
-        services.insert_per_agent(Self::new(true), Self::for_sub_agent);
+        services.insert_per_agent(Self::new(Reach::None), Self::for_sub_agent);
     }
 
-    fn new(is_for_one_call: bool) -> Self {
-        Self { table: Arc::default(), changed: Arc::default(), agent: SESSION, is_for_one_call }
+    /// Offers tasks to the calls of a server, whose clients share them. A tool that has a choice [does not](Self::continues_calls)
+    /// answer a call with a handle, because the client expects the result.
+    pub fn offer_to_clients(services: &mut Services) {
+        services.insert_per_agent(Self::new(Reach::Server), Self::for_sub_agent);
+    }
+
+    fn new(reach: Reach) -> Self {
+        Self { table: Arc::default(), changed: Arc::default(), agent: SESSION, reach }
     }
 
     fn for_sub_agent(&self) -> Self {
         let mut table = self.lock();
         table.agents += 1;
-        Self {
-            table: self.table.clone(),
-            changed: self.changed.clone(),
-            agent: table.agents,
-            is_for_one_call: self.is_for_one_call,
-        }
+        Self { table: self.table.clone(), changed: self.changed.clone(), agent: table.agents, reach: self.reach }
     }
 
     /// Returns true if no later call can reach the tasks.
     pub fn is_for_one_call(&self) -> bool {
-        self.is_for_one_call
+        self.reach == Reach::None
+    }
+
+    /// Returns true if a call that takes long may be answered with the handle of a task.
+    pub fn continues_calls(&self) -> bool {
+        self.reach == Reach::Session
     }
 
     /// Saves the tasks of the session that other parties keep, now and after each change. When the session ends, they go on.

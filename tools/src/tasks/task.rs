@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use protocol::{Json, ToolResult};
 
+use super::StoredTask;
 use crate::{ToolContext, ToolError};
 
 /// The future of a [`Task`].
@@ -79,12 +80,18 @@ impl fmt::Display for TaskState {
 pub struct Lost {
     title: String,
     reason: String,
+    stored: Option<Json>,
 }
 
 impl Lost {
     /// Creates a task that ended for this reason.
     pub fn new(title: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { title: title.into(), reason: reason.into() }
+        Self { title: title.into(), reason: reason.into(), stored: None }
+    }
+
+    /// Creates a task that this process cannot reach. It stays stored, because a later process may reach it.
+    pub fn unreachable(stored: &StoredTask, reason: impl Into<String>) -> Self {
+        Self { stored: Some(stored.data.clone()), ..Self::new(&*stored.title, reason) }
     }
 }
 
@@ -107,4 +114,8 @@ impl Task for Lost {
     }
 
     fn cancel(&self) {}
+
+    fn stored(&self) -> Option<Json> {
+        self.stored.clone()
+    }
 }

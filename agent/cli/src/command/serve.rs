@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Selection, SubAgents, ToolSet};
 use clap::Args;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Tasks, ToolContext};
 use tools_mcp::server::{ServedTools, ToolServer};
 
 use self::endpoint::EndpointOptions;
@@ -99,6 +99,9 @@ impl ServeArgs {
         hidden.extend(self.endpoint.token_file.clone());
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
+        let mut services = context.services().clone();
+        Tasks::offer_to_clients(&mut services);
+        let context = context.with_services(services);
         Ok(match recording {
             Some(recording) => recording.context(context),
             None => context,

@@ -21,7 +21,7 @@ impl Attached {
     /// Returns a lost task, because this program cannot reach its server.
     #[cfg(feature = "journal")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
-        Arc::new(Lost::new(&*task.title, "this program has no client of MCP"))
+        Arc::new(Lost::unreachable(task, "this program has no client of MCP"))
     }
 }
 

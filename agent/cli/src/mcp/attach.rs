@@ -37,7 +37,7 @@ impl Attached {
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
         match &self.servers {
             Some(servers) => servers.restore(task),
-            None => Arc::new(Lost::new(&*task.title, "the session has no MCP servers any more")),
+            None => Arc::new(Lost::unreachable(task, "the session has no MCP servers any more")),
         }
     }
 }

@@ -1,183 +1,24 @@
 //! Calls that a server goes on with as tasks.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::model::{
-    self, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock, CreateTaskResult,
-    GetTaskParams, GetTaskResult, InputRequest, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, UpdateTaskParams,
-};
-use rmcp::service::RequestContext;
-use rmcp::task_manager::{TaskContext, TaskExit, TaskFuture, TaskManager, TaskOptions};
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use serde_json::{Value, json};
-use tokio::sync::watch;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, InputRequest};
+use rmcp::task_manager::{TaskExit, TaskOptions};
+use serde_json::json;
 use tools::tasks::{StoredTask, StoredTasks};
 use tools::{
     Answer, AnswerFuture, CancellationToken, ErrorCode, NobodyThere, Person, Progress, ProgressSink, Question,
     Services, Tasks, ToolContext, ToolErrorKind,
 };
-use tools_mcp::client::{Import, Server, Servers};
+use tools_mcp::client::Servers;
 
 use crate::client_elicitation::form;
-use crate::scripted::{cx, defined, imported, tool};
-
-/// A hostile answer to a request for the state of a task.
-type State = dyn Fn(&str) -> Result<Value, ErrorData> + Send + Sync;
-
-/// A server each call of whose tool becomes a task.
-#[derive(Clone)]
-struct Tasked {
-    manager: TaskManager,
-    options: TaskOptions,
-    tool: model::Tool,
-    work: Arc<dyn Fn(TaskContext) -> TaskFuture + Send + Sync>,
-    /// The id of hostile tasks.
-    id: Option<String>,
-    state: Option<Arc<State>>,
-    polls: Arc<AtomicUsize>,
-    cancelled: watch::Sender<usize>,
-    is_gone: Arc<AtomicBool>,
-    kill: Arc<Mutex<Vec<tokio::task::AbortHandle>>>,
-}
-
-impl Tasked {
-    fn new<F, Fut>(work: F) -> Self
-    where
-        F: Fn(TaskContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<CallToolResult, TaskExit>> + Send + 'static,
-    {
-        Self {
-            manager: TaskManager::new(),
-            options: TaskOptions::new(),
-            tool: tool("t"),
-            work: Arc::new(move |context| Box::pin(work(context))),
-            id: None,
-            state: None,
-            polls: Arc::default(),
-            cancelled: watch::Sender::new(0),
-            is_gone: Arc::default(),
-            kill: Arc::default(),
-        }
-    }
-
-    /// Work that ends when the sender says so, or when it is cancelled.
-    fn until_told(result: CallToolResult) -> (Self, watch::Sender<bool>) {
-        let (end, told) = watch::channel(false);
-        let work = move |context: TaskContext| {
-            let (mut told, result) = (told.clone(), result.clone());
-            async move {
-                tokio::select! {
-                    _ = told.wait_for(|told| *told) => Ok(result),
-                    () = context.cancelled() => Err(TaskExit::Cancelled),
-                }
-            }
-        };
-        (Self::new(work), end)
-    }
-
-    /// A server with this answer to each request for a state.
-    fn hostile(state: impl Fn(&str) -> Result<Value, ErrorData> + Send + Sync + 'static) -> Self {
-        Self { state: Some(Arc::new(state)), ..Self::new(|_| std::future::pending()) }
-    }
-
-    fn import(&self, name: &str) -> Import {
-        let server = self.clone();
-        let open = move || {
-            let server = server.clone();
-            async move {
-                if server.is_gone.load(Ordering::SeqCst) {
-                    return Err(std::io::Error::other("it is gone"));
-                }
-                let (ours, theirs) = tokio::io::duplex(64 * 1024);
-                let kill = server.kill.clone();
-                let running = tokio::spawn(async move {
-                    if let Ok(running) = server.serve(theirs).await {
-                        let _ = running.waiting().await;
-                    }
-                });
-                kill.lock().unwrap().push(running.abort_handle());
-                Ok(tokio::io::split(ours))
-            }
-        };
-        Import::new(name.parse().unwrap(), Server::from_streams(open))
-    }
-
-    async fn cancelled(&self, count: usize) {
-        self.cancelled.subscribe().wait_for(|seen| *seen >= count).await.unwrap();
-    }
-}
-
-impl ServerHandler for Tasked {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_tasks().build())
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(vec![self.tool.clone()]))
-    }
-
-    async fn call_tool(
-        &self,
-        _: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        assert!(context.client_capabilities().unwrap().supports_tasks());
-        let mut task = self.manager.spawn(self.options.clone(), |context| (self.work)(context));
-        task.task_id = self.id.clone().unwrap_or(task.task_id);
-        Ok(CallToolResponse::Task(CreateTaskResult::new(task)))
-    }
-
-    async fn get_task(
-        &self,
-        request: GetTaskParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<GetTaskResult, ErrorData> {
-        self.polls.fetch_add(1, Ordering::SeqCst);
-        match &self.state {
-            Some(state) => Ok(serde_json::from_value(state(&request.task_id)?).unwrap()),
-            None => Ok(GetTaskResult::new(self.manager.get_task(&request.task_id)?)),
-        }
-    }
-
-    async fn update_task(&self, request: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if self.state.is_some() { Ok(()) } else { self.manager.update_task(&request.task_id, request.input_responses) }
-    }
-
-    async fn cancel_task(&self, request: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        self.cancelled.send_modify(|count| *count += 1);
-        self.manager.cancel_task(&request.task_id)
-    }
-}
-
-fn text(text: &str) -> CallToolResult {
-    CallToolResult::success(vec![ContentBlock::text(text)])
-}
-
-/// A context that keeps tasks.
-fn keeping() -> ToolContext {
-    let mut services = Services::new();
-    Tasks::offer(&mut services);
-    cx().with_services(services)
-}
-
-fn tasks(cx: &ToolContext) -> Arc<Tasks> {
-    cx.service::<Tasks>().unwrap()
-}
-
-fn working(id: &str, interval: u64) -> Value {
-    json!({
-        "taskId": id, "status": "working", "createdAt": "2026-07-28T00:00:00Z",
-        "lastUpdatedAt": "2026-07-28T00:00:00Z", "ttlMs": null, "pollIntervalMs": interval,
-    })
-}
+use crate::scripted::{cx, defined, imported};
+use crate::tasked::{Tasked, keeping, tasks, text, working};
 
 #[tokio::test(start_paused = true)]
 async fn a_quick_task_is_the_result_of_its_call() {
@@ -238,15 +79,16 @@ async fn the_result_of_a_task_fits_the_output_schema_of_its_tool() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_cannot_leave_a_task_waits_for_its_end() {
-    let mut for_one_call = Services::new();
+    let [mut for_one_call, mut of_server] = [Services::new(), Services::new()];
     Tasks::offer_for_one_call(&mut for_one_call);
+    Tasks::offer_to_clients(&mut of_server);
     let full = keeping();
     let (busy, _end) = Tasked::until_told(text("never"));
     let (catalog, _servers, _) = imported(busy.import("s")).await;
     for _ in 0..8 {
         assert!(catalog.execute(&full, "mcp:s/t", json!({})).await.unwrap().task.is_some());
     }
-    for cx in [cx(), cx().with_services(for_one_call), full] {
+    for cx in [cx(), cx().with_services(for_one_call), cx().with_services(of_server), full] {
         let server = Tasked::new(|_| async {
             tokio::time::sleep(Duration::from_secs(20)).await;
             Ok(text("late"))
@@ -338,12 +180,14 @@ fn question() -> InputRequest {
 
 /// Work that asks after some seconds, and returns the answer after some more.
 fn asking(after: u64, rest: u64) -> Tasked {
-    Tasked::new(move |context| async move {
+    let mut server = Tasked::new(move |context| async move {
         tokio::time::sleep(Duration::from_secs(after)).await;
         let answer = context.request_input("q", question()).await?;
         tokio::time::sleep(Duration::from_secs(rest)).await;
         Ok(text(&answer["content"]["name"].to_string()))
-    })
+    });
+    server.options = TaskOptions::new().with_poll_interval_ms(100);
+    server
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,6 +20,7 @@ mod server_client;
 #[cfg(feature = "http")]
 mod server_http;
 mod server_list;
+mod tasked;
 mod trust_approvals;
 mod trust_mutations;
 mod trust_pins;

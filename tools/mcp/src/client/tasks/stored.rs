@@ -23,18 +23,21 @@ pub(super) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the task of an earlier process, or a lost one.
+/// Returns the task of an earlier process, or a lost one. It stays stored if its server may be one of a later session.
 pub(crate) fn restored(servers: &Servers, stored: &StoredTask) -> Arc<dyn Task> {
-    let found = || -> Result<RemoteTask, String> {
-        let data: Stored = serde_json::from_value(stored.data.value().clone())
-            .map_err(|error| format!("its data is unknown: {error}"))?;
-        let server = servers
-            .get(&data.server)
-            .ok_or_else(|| format!("the MCP server {:?} is not one of this session any more", data.server))?;
-        RemoteTask::from_stored(server.link, &data).map_err(|error| error.to_string())
+    let lost = |reason: String| Arc::new(Lost::new(&*stored.title, reason));
+    let data = match serde_json::from_value::<Stored>(stored.data.value().clone()) {
+        Ok(data) => data,
+        Err(error) => return lost(format!("its data is unknown: {error}")),
     };
-    match found() {
-        Ok(task) => Arc::new(task),
-        Err(reason) => Arc::new(Lost::new(&*stored.title, reason)),
+    match servers.get(&data.server) {
+        Some(server) => match RemoteTask::from_stored(server.link, &data) {
+            Ok(task) => Arc::new(task),
+            Err(error) => lost(error.to_string()),
+        },
+        None => {
+            let reason = format!("the MCP server {:?} is not one of this session any more", data.server);
+            Arc::new(Lost::unreachable(stored, reason))
+        }
     }
 }
