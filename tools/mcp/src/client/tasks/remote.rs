@@ -215,6 +215,9 @@ impl Task for RemoteTask {
     }
 
     fn stored(&self) -> Option<Json> {
+        if matches!(*self.seen.borrow(), Seen::Lost { .. }) {
+            return None;
+        }
         let stored = Stored {
             server: self.link.name().as_str().to_owned(),
             id: self.id.to_string(),
