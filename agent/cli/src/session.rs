@@ -112,8 +112,7 @@ impl SessionOptions {
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let servers =
-            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -128,6 +127,7 @@ impl SessionOptions {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
             None => tools,
         };
+        recording.iter().for_each(|recording| recording.keep_tasks(&tools.context, &servers));
         let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
         let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());
         let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
@@ -157,8 +157,7 @@ impl SessionOptions {
         let settings = self.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers =
-            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 
