@@ -35,9 +35,9 @@ pub struct Tasks {
 /// The calls that can reach a task after the one that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// Those of its agent.
+    /// The later calls of its agent.
     Session,
-    /// Those of all clients of a server, which know nothing of tasks.
+    /// The calls of all clients of a server, which know nothing of tasks.
     Server,
     None,
 }
