@@ -91,7 +91,7 @@ pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selec
         let _ = wait.await;
     }
     let mut following = JoinSet::new();
-    following.spawn(members.follow(seen));
+    following.spawn(members.follow(inventory, seen));
     Attached { servers: Some(servers), _following: following }
 }
 
