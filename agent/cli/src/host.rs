@@ -16,8 +16,8 @@ use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Value
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
-use crate::mcp;
 use crate::folders;
+use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;

@@ -65,7 +65,8 @@ fn prompt(question: &Question) -> String {
         AnswerKind::Confirmation => "[y] yes or [n] no".to_owned(),
         _ => "a line of text".to_owned(),
     };
-    let otherwise = if question.may_be_empty() { "empty for the default or none, - to decline" } else { "empty to decline" };
+    let otherwise =
+        if question.may_be_empty() { "empty for the default or none, - to decline" } else { "empty to decline" };
     format!("{} {how}, {otherwise}: ", styled(STRONG, "Answer?"))
 }
 

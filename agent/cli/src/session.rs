@@ -112,8 +112,7 @@ impl SessionOptions {
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let servers =
-            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -157,8 +156,7 @@ impl SessionOptions {
         let settings = self.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers =
-            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 

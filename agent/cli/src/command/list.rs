@@ -44,8 +44,7 @@ impl ListArgs {
         let selection = Selection::parse(&self.select)?;
         let root = self.config.reads_files().then_some(&self.root);
         let settings = self.config.settings(Values::default())?;
-        let _servers =
-            mcp::attach(root, &settings, &selection, FirstList::Needed, &CancellationToken::new()).await;
+        let _servers = mcp::attach(root, &settings, &selection, FirstList::Needed, &CancellationToken::new()).await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));

@@ -74,8 +74,7 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let _servers =
-            mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Later, &shutdown).await;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Later, &shutdown).await;
         notice::warn_unmatched(&selection, &tools::list());
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);

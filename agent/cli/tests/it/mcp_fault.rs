@@ -33,8 +33,11 @@ async fn a_secret_in_a_url_is_shown_nowhere() {
     let crib = Crib::new();
     let long = "x".repeat(170);
     let urls = ["?api_key=${KEY}".to_owned(), format!("?{long}=${{KEY}}"), "?k=${QUOTED}".to_owned()];
-    let servers: serde_json::Map<_, _> =
-        urls.iter().enumerate().map(|(at, query)| (format!("s{at}"), json!({"url": format!("{url}{query}")}))).collect();
+    let servers: serde_json::Map<_, _> = urls
+        .iter()
+        .enumerate()
+        .map(|(at, query)| (format!("s{at}"), json!({"url": format!("{url}{query}")})))
+        .collect();
     write_user(&crib, &json!({"mcpServers": servers}));
     let quoted = format!("{SECRET}'more");
     let run = |arguments: &[&str]| ended(crib.command(arguments).env("KEY", SECRET).env("QUOTED", &quoted), b"");
@@ -87,7 +90,8 @@ fn a_changed_tool_names_the_next_step_to_model_and_user() {
     write_user(&crib, &json!({"mcpServers": {"s": mcp_server::entry(&format!("@{description}"), false)}}));
     crib.run(&["mcp", "test", "s"]).expect(0);
     crib.write("description", "Two.");
-    let script = crib.script(&[r#"{"calls": [{"name": "mcp:s/read", "arguments": {"path": "x"}}]}"#, r#"{"text": "end"}"#]);
+    let script =
+        crib.script(&[r#"{"calls": [{"name": "mcp:s/read", "arguments": {"path": "x"}}]}"#, r#"{"text": "end"}"#]);
     let run = ["run", "x", "--script", &script, "--allow", "world:write:**", "--output", "stream-json"];
     let ended = crib.run(&run);
     let result = ended.documents().into_iter().find(|line| line["type"] == "result").unwrap().to_string();
@@ -106,7 +110,9 @@ fn resources_are_listed_and_read_in_every_session() {
     write_user(&crib, &json!({"mcpServers": {"s": entry}}));
     for _ in 0..2 {
         assert!(call(&crib, "mcp.resource", &["server=s"]).expect(0).stdout.contains("book://1 (one)"));
-        assert!(call(&crib, "mcp.resource", &["server=s", "uri=book://1", "--json"]).expect(0).stdout.contains("its body"));
+        assert!(
+            call(&crib, "mcp.resource", &["server=s", "uri=book://1", "--json"]).expect(0).stdout.contains("its body")
+        );
         assert!(crib.run(&["list"]).expect(0).stdout.contains("mcp.resource"));
         let run = ["run", "--provider", "direct", r#"mcp.resource {"server": "s"}"#, "--allow", "*:*:**"];
         assert!(crib.run(&run).expect(0).stdout.contains("book://1"));
@@ -144,7 +150,8 @@ fn serve_answers_and_ends_while_a_server_is_slow() {
     let mut command = crib.command(&["serve", "--select", "*"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
-    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
     writeln!(input, "{message}").unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

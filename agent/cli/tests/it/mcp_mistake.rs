@@ -79,7 +79,8 @@ fn only_a_regular_file_of_the_project_itself_is_its_file_of_servers() {
         assert!(!ended.stdout.contains("clock") && ended.stderr.contains(".mcp.json"), "{target}: {ended:#?}");
         std::fs::remove_file(&file).unwrap();
     }
-    std::fs::write(crib.root().join("sub/servers.json"), json!({"mcpServers": {"clock": clock()}}).to_string()).unwrap();
+    std::fs::write(crib.root().join("sub/servers.json"), json!({"mcpServers": {"clock": clock()}}).to_string())
+        .unwrap();
     symlink("sub/servers.json", &file).unwrap();
     let listed = crib.run(&["mcp", "list"]).expect(0);
     assert!(listed.stdout.contains("clock (project)"), "{listed:#?}");

@@ -83,9 +83,7 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
                 (Some(Transport::Unreachable(reason)), _) | (Some(Transport::Broken(_)), Some(reason)) => {
                     ImportError::Open { name, reason: link.shown(&reason) }
                 }
-                (Some(Transport::Broken(reason)), None) => {
-                    ImportError::Handshake { name, reason: link.shown(&reason) }
-                }
+                (Some(Transport::Broken(reason)), None) => ImportError::Handshake { name, reason: link.shown(&reason) },
                 (None, end) => {
                     let end = end.map(|end| format!("; {end}")).unwrap_or_default();
                     ImportError::Handshake { name, reason: link.shown(&format!("{}{end}", reason(&error))) }

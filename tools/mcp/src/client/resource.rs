@@ -5,7 +5,9 @@ use std::sync::Weak;
 use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::json;
-use tools::{Content, Effects, Handler, HandlerFuture, Input, Tool, ToolContext, ToolErrorKind, ToolResult, visible_line};
+use tools::{
+    Content, Effects, Handler, HandlerFuture, Input, Tool, ToolContext, ToolErrorKind, ToolResult, visible_line,
+};
 
 use super::failure::failure;
 use super::result::resource_content;

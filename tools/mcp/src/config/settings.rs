@@ -69,7 +69,8 @@ impl ServerSettings {
             let declaration = match value {
                 Value::String(word) if word == READ_ONLY => Declaration::ReadOnly,
                 Value::String(word) if word != PURE => {
-                    let reason = format!("{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects");
+                    let reason =
+                        format!("{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects");
                     return Err((place(), Fault::Effects { reason }));
                 }
                 value => {

@@ -246,7 +246,9 @@ impl Review for Pins {
         }
         let names: BTreeSet<_> = listed.values().map(|pin| pin.definition.name()).collect();
         let notes = self.settings.effects_without_tool(&names).map(|name| {
-            format!("the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name")
+            format!(
+                "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
+            )
         });
         let notes = notes.collect();
         let pinned = state.pinned.as_ref();

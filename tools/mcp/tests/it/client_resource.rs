@@ -1,9 +1,9 @@
 //! Resources and prompts.
 
 use rmcp::model::{
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, ListResourcesResult,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    JsonObject, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject, ListPromptsResult,
+    ListResourcesResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
@@ -25,7 +25,9 @@ impl ServerHandler for Library {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(vec![Resource::new("book://1", "one").with_description("A\u{200b} book.").with_size(4)]))
+        Ok(ListResourcesResult::with_all_items(vec![
+            Resource::new("book://1", "one").with_description("A\u{200b} book.").with_size(4),
+        ]))
     }
 
     async fn read_resource(

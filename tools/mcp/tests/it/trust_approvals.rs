@@ -111,7 +111,9 @@ fn another_executable_needs_approval_again() {
     let found = find("tool").unwrap();
     assert_eq!((&found.path, &found.target), (&one, &one));
     assert_eq!(find("other/tool").unwrap().path, other);
-    assert!(["plain", "./plain", "missing", "", "one", "tool.9", "tool."].iter().all(|command| find(command).is_none()));
+    assert!(
+        ["plain", "./plain", "missing", "", "one", "tool.9", "tool."].iter().all(|command| find(command).is_none())
+    );
 
     let approvals = Approvals::new(root.join("approvals"));
     let subject = || Subject::new("/w", &server(), &entry(&json!({"command": "tool"})), find("tool").as_ref(), None);

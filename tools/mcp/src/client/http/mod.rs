@@ -185,7 +185,10 @@ impl HttpServer {
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).collect();
-        f.debug_struct("HttpServer").field("url", &self.url_secrets.shown(&self.url)).field("headers", &names).finish_non_exhaustive()
+        f.debug_struct("HttpServer")
+            .field("url", &self.url_secrets.shown(&self.url))
+            .field("headers", &names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -193,7 +193,9 @@ impl HttpServer {
             match manager.initialize_from_store().await {
                 Ok(true) => self.configure(&mut manager).map_err(refused)?,
                 Ok(false) => {}
-                Err(error) => tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}"),
+                Err(error) => {
+                    tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}")
+                }
             }
         }
         Ok(manager)
