@@ -178,7 +178,7 @@ pub(crate) async fn attach(
         }
     }
     cancellation.run_until_cancelled(waiting.join_all()).await;
-    following.spawn(members.follow(seen));
+    following.spawn(members.follow(inventory, seen));
     Attached { servers: Some(servers), pins, _following: following }
 }
 

@@ -17,16 +17,19 @@ pub(super) type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Members {
     /// Applies the approvals of other processes as they arrive.
-    pub(super) async fn follow(mut self, mut seen: Stamp) {
+    pub(super) async fn follow(mut self, mut inventory: Inventory, mut seen: Stamp) {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            // A file that is being changed is read the next time.
-            let Ok(inventory) = Inventory::load_whole(self.root()) else { continue };
             let stamp = self.stamp(&inventory);
-            if stamp != seen {
+            if stamp == seen {
+                continue;
+            }
+            // A file that is being changed is read the next time.
+            if let Ok(loaded) = Inventory::load_whole(self.root()) {
+                inventory = loaded;
                 self.update(&inventory).await;
-                // A server that was started has files of its own.
-                seen = self.stamp(&inventory);
+                // A change since then is seen the next time.
+                seen = stamp;
             }
         }
     }
