@@ -22,6 +22,7 @@ pub use error::InvalidQuestion;
 pub struct Question {
     text: String,
     kind: AnswerKind,
+    may_be_empty: bool,
 }
 
 /// The kind of an answer.
@@ -64,7 +65,13 @@ impl Question {
         if let AnswerKind::Choice { options } = &kind {
             check_options(options)?;
         }
-        Ok(Self { text, kind })
+        Ok(Self { text, kind, may_be_empty: false })
+    }
+
+    /// Permits an empty answer, as the asker's default or none: `Answer::Text` without characters, whatever the kind is.
+    #[must_use]
+    pub fn with_empty_answer(self) -> Self {
+        Self { may_be_empty: true, ..self }
     }
 
     /// Returns the text.
@@ -77,6 +84,11 @@ impl Question {
         &self.kind
     }
 
+    /// Returns true if an [empty answer](Self::with_empty_answer) is permitted.
+    pub fn may_be_empty(&self) -> bool {
+        self.may_be_empty
+    }
+
     /// Returns true if the answer is of the question's kind. A declined question has no answer, so it accepts that too.
     pub(crate) fn accepts(&self, answer: &Answer) -> bool {
         match (answer, &self.kind) {
@@ -84,6 +96,7 @@ impl Question {
             | (Answer::Text(_), AnswerKind::Text)
             | (Answer::Confirmation(_), AnswerKind::Confirmation) => true,
             (Answer::Choice(chosen), AnswerKind::Choice { options }) => options.contains(chosen),
+            (Answer::Text(text), _) => self.may_be_empty && text.is_empty(),
             _ => false,
         }
     }

@@ -53,9 +53,9 @@ pub(crate) struct ConfigOptions {
 }
 
 impl ConfigOptions {
-    /// Returns false with --no-config.
+    /// Returns true if the files of the user and the project are read: without --config and --no-config.
     pub(crate) fn reads_files(&self) -> bool {
-        !self.no_config
+        !self.no_config && self.config.is_none()
     }
 
     /// Returns options that read no file.

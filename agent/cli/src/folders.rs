@@ -17,7 +17,6 @@ pub(crate) fn settings() -> Option<PathBuf> {
 }
 
 /// Returns the user's file of MCP servers, `mcp.json` beside the settings file.
-#[cfg(feature = "mcp")]
 pub(crate) fn servers() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join("mcp.json"))
 }
@@ -34,12 +33,12 @@ pub(crate) fn toolchains() -> Option<(PathBuf, PathBuf)> {
     Some((base.home_dir().to_owned(), base.cache_dir().join(format!("{}-programs", program::name()))))
 }
 
-/// Returns the program's folders and those of `toolcrib`, existing or not, and the user's settings file, which may be a link to
-/// another place.
+/// Returns the program's folders and those of `toolcrib`, existing or not, and the user's files of settings and servers, which may be
+/// links to other places.
 pub(crate) fn own() -> Vec<PathBuf> {
     let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir(), state_dir(&base)]);
     let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
-    folders.into_iter().flatten().flat_map(named).chain(settings()).collect()
+    folders.into_iter().flatten().flat_map(named).chain(settings()).chain(servers()).collect()
 }
 
 fn state_dir(base: &impl BaseStrategy) -> PathBuf {

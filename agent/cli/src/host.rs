@@ -9,7 +9,7 @@ use agent::WorkspaceDomain;
 use agent::{Direct, Models, Plan, SessionConsent, SubAgents};
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Grant, OutputStore, Services, Target, ToolContext};
+use tools::{CancellationToken, Grant, OutputStore, Services, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Values};
@@ -17,6 +17,7 @@ use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
 use crate::folders;
+use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
@@ -99,8 +100,10 @@ impl HostOptions {
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
         web::warn_missing(settings)?;
+        let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let control = settings
             .sources()
+            .chain(of_servers.iter().map(PathBuf::as_path))
             .chain(self.policy.policy.as_deref())
             .chain(protected.control.iter().map(PathBuf::as_path));
         let mut context = in_workspace(ToolContext::new().with_services(services), control)
@@ -166,6 +169,7 @@ impl RootOption {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
+        Tasks::offer(&mut services);
         let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
@@ -192,7 +196,7 @@ pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
 
 /// Puts the context into the domain of its workspace, with the control files.
 #[cfg(feature = "builtin")]
-fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
+pub(crate) fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
     let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
@@ -201,28 +205,21 @@ fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) ->
 }
 
 #[cfg(not(feature = "builtin"))]
-fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
+pub(crate) fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
     cx
 }
 
 /// Returns the context of a call without a session.
-#[cfg(feature = "builtin")]
 fn for_one_call(cx: ToolContext) -> ToolContext {
     let mut services = cx.services().clone();
-    tools_builtin::exec::Programs::offer_for_one_call(&mut services);
+    Tasks::offer_for_one_call(&mut services);
     cx.with_services(services)
-}
-
-#[cfg(not(feature = "builtin"))]
-fn for_one_call(cx: ToolContext) -> ToolContext {
-    cx
 }
 
 #[cfg(feature = "builtin")]
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
     services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
-    tools_builtin::exec::Programs::offer(services);
     Ok(())
 }
 

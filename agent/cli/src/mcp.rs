@@ -5,6 +5,8 @@ mod absent;
 #[cfg(feature = "mcp")]
 mod attach;
 #[cfg(feature = "mcp")]
+mod control;
+#[cfg(feature = "mcp")]
 mod follow;
 #[cfg(feature = "mcp")]
 mod inventory;
@@ -18,9 +20,11 @@ mod sampler;
 mod server;
 
 #[cfg(not(feature = "mcp"))]
-pub(crate) use absent::{Attached, attach, attach_for, report, with_sampling};
+pub(crate) use absent::{Attached, FirstList, attach, attach_for, control_files, report, with_sampling};
 #[cfg(feature = "mcp")]
-pub(crate) use attach::{Attached, attach, attach_for, report, standing, with_sampling};
+pub(crate) use attach::{Attached, FirstList, attach, attach_for, report, standing, with_sampling};
+#[cfg(feature = "mcp")]
+pub(crate) use control::control_files;
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
 pub(crate) use prompt_call::PromptCall;

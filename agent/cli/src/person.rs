@@ -11,7 +11,7 @@ use crate::notice::{STRONG, styled, width};
 use crate::quote::quoted;
 use crate::visible::visible;
 
-/// The person at the terminal. An empty line declines a question.
+/// The person at the terminal. An empty line declines a question, unless it may be empty; then `-` declines.
 pub(crate) struct TerminalPerson {
     dialogue: Arc<Dialogue>,
 }
@@ -24,12 +24,12 @@ impl TerminalPerson {
 
     async fn ask(&self, question: &Question, cx: &ToolContext) -> Result<Answer, NobodyThere> {
         let mut dialogue = self.dialogue.open().await;
-        let mut text = shown(question, cx, width()) + &prompt(question.kind());
+        let mut text = shown(question, cx, width()) + &prompt(question);
         loop {
             let line = dialogue.ask(&text).await.ok_or(NobodyThere)?;
-            match parsed(line.trim_end_matches(['\r', '\n']), question.kind()) {
+            match parsed(line.trim_end_matches(['\r', '\n']), question) {
                 Some(answer) => return Ok(answer),
-                None => text = prompt(question.kind()),
+                None => text = prompt(question),
             }
         }
     }
@@ -59,22 +59,26 @@ fn shown(question: &Question, cx: &ToolContext, width: usize) -> String {
 }
 
 /// Returns the last line of the question, which says how to answer.
-fn prompt(kind: &AnswerKind) -> String {
-    let how = match kind {
+fn prompt(question: &Question) -> String {
+    let how = match question.kind() {
         AnswerKind::Choice { options } => format!("a number from 1 to {}", options.len()),
         AnswerKind::Confirmation => "[y] yes or [n] no".to_owned(),
         _ => "a line of text".to_owned(),
     };
-    format!("{} {how}, empty to decline: ", styled(STRONG, "Answer?"))
+    let otherwise =
+        if question.may_be_empty() { "empty for the default or none, - to decline" } else { "empty to decline" };
+    format!("{} {how}, {otherwise}: ", styled(STRONG, "Answer?"))
 }
 
 /// Returns the answer of a line, or `None` if it is unclear.
-fn parsed(line: &str, kind: &AnswerKind) -> Option<Answer> {
+fn parsed(line: &str, question: &Question) -> Option<Answer> {
     let word = line.trim();
-    if word.is_empty() {
-        return Some(Answer::Declined);
+    match (question.may_be_empty(), word) {
+        (true, "") => return Some(Answer::Text(String::new())),
+        (true, "-") | (false, "") => return Some(Answer::Declined),
+        _ => {}
     }
-    match kind {
+    match question.kind() {
         AnswerKind::Choice { options } => {
             let option = word.parse::<usize>().ok()?.checked_sub(1).and_then(|position| options.get(position))?;
             Some(Answer::Choice(option.clone()))
@@ -96,20 +100,34 @@ mod tests {
         AnswerKind::Choice { options: ["red", "green\n3. blue"].map(str::to_owned).to_vec() }
     }
 
+    fn question(kind: AnswerKind) -> Question {
+        Question::new("Which?", kind).unwrap()
+    }
+
     #[test]
     fn an_unclear_answer_is_none_and_an_empty_one_declines() {
         for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
-            assert_eq!(parsed("  ", &kind), Some(Answer::Declined));
+            assert_eq!(parsed("  ", &question(kind)), Some(Answer::Declined));
         }
         for line in ["0", "3", "-1", "red", "1 2"] {
-            assert_eq!(parsed(line, &choice()), None, "{line}");
+            assert_eq!(parsed(line, &question(choice())), None, "{line}");
         }
-        assert_eq!(parsed(" 2 ", &choice()), Some(Answer::Choice("green\n3. blue".to_owned())));
+        assert_eq!(parsed(" 2 ", &question(choice())), Some(Answer::Choice("green\n3. blue".to_owned())));
         for line in ["1", "maybe", "y n"] {
-            assert_eq!(parsed(line, &AnswerKind::Confirmation), None, "{line}");
+            assert_eq!(parsed(line, &question(AnswerKind::Confirmation)), None, "{line}");
         }
-        assert_eq!(parsed("NO", &AnswerKind::Confirmation), Some(Answer::Confirmation(false)));
-        assert_eq!(parsed(" as typed ", &AnswerKind::Text), Some(Answer::Text(" as typed ".to_owned())));
+        assert_eq!(parsed("NO", &question(AnswerKind::Confirmation)), Some(Answer::Confirmation(false)));
+        assert_eq!(parsed(" as typed ", &question(AnswerKind::Text)), Some(Answer::Text(" as typed ".to_owned())));
+        assert_eq!(parsed("-", &question(AnswerKind::Text)), Some(Answer::Text("-".to_owned())));
+    }
+
+    #[test]
+    fn an_empty_answer_is_one_if_the_question_permits_it() {
+        for kind in [AnswerKind::Text, AnswerKind::Confirmation, choice()] {
+            let question = question(kind).with_empty_answer();
+            assert_eq!(parsed("", &question), Some(Answer::Text(String::new())));
+            assert_eq!(parsed(" - ", &question), Some(Answer::Declined));
+        }
     }
 
     #[test]

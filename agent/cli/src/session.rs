@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles, unused_models};
 use crate::journal::{self, JournalOptions, Recording};
-use crate::mcp::{self, Attached};
+use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -111,7 +111,8 @@ impl SessionOptions {
         options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
-        let servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
+        let selection = settings.selection()?;
+        let servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -126,6 +127,7 @@ impl SessionOptions {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
             None => tools,
         };
+        recording.iter().for_each(|recording| recording.keep_tasks(&tools.context, &servers));
         let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
         let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());
         let tools = match consent.or_else(|| is_waiting.then(DeferredConsent::new)) {
@@ -154,7 +156,8 @@ impl SessionOptions {
     pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
         let settings = self.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &settings.selection()?).await;
+        let selection = settings.selection()?;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 

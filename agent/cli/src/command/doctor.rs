@@ -45,10 +45,8 @@ impl DoctorArgs {
             findings.push(Finding::new("settings", error.to_string()));
             Vec::new()
         });
-        let servers = mcp::report(&self.root).unwrap_or_else(|error| {
-            findings.push(Finding::new("mcp", error.to_string()));
-            Vec::new()
-        });
+        let (servers, problems) = mcp::report(&self.root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
+        findings.extend(problems.into_iter().map(|problem| Finding::new("mcp", problem)));
         if self.json {
             findings.iter().try_for_each(output::json)?;
             servers.iter().try_for_each(output::json)?;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use agent::Selection;
 use clap::Args;
 use serde_json::json;
-use tools::Entry;
+use tools::{CancellationToken, Entry};
 
-use crate::config::Settings;
+use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::RootOption;
-use crate::mcp;
+use crate::mcp::{self, FirstList};
 use crate::notice;
 use crate::output;
 use crate::program;
@@ -27,6 +27,9 @@ pub(super) struct ListArgs {
     #[command(flatten)]
     root: RootOption,
 
+    #[command(flatten)]
+    config: ConfigOptions,
+
     /// Add the effects and the source of each tool
     #[arg(short, long, conflicts_with = "json")]
     long: bool,
@@ -39,7 +42,9 @@ pub(super) struct ListArgs {
 impl ListArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let selection = Selection::parse(&self.select)?;
-        let _servers = mcp::attach(Some(&self.root), &Settings::default(), &selection).await;
+        let root = self.config.reads_files().then_some(&self.root);
+        let settings = self.config.settings(Values::default())?;
+        let _servers = mcp::attach(root, &settings, &selection, FirstList::Needed, &CancellationToken::new()).await;
         let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         entries.retain(|entry| selection.matches(entry));

@@ -146,8 +146,8 @@ struct ServerOptions {
 impl McpArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         match self.command {
-            None => list::list(&Inventory::load(&self.list.root)?, self.list.json)?,
-            Some(McpCommand::List(options)) => list::list(&Inventory::load(&options.root)?, options.json)?,
+            None => list::list(&self.list)?,
+            Some(McpCommand::List(options)) => list::list(&options)?,
             Some(McpCommand::Add(options)) => change::add(options)?,
             Some(McpCommand::Remove { name, project, root }) => change::remove(&name, project, &root)?,
             Some(McpCommand::Tools(server)) => list::tools(&server.connect().await?)?,
@@ -165,6 +165,7 @@ impl McpArgs {
 impl ServerOptions {
     async fn connect(&self) -> Result<connect::Connected, Error> {
         let inventory = Inventory::load(&self.root)?;
+        inventory.warn();
         let server = inventory.find(&self.name)?;
         connect::connect(&inventory, &server, &self.root, &self.config.settings(Values::default())?).await
     }

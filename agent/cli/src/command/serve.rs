@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use clap::Args;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Tasks, ToolContext};
 use tools_mcp::server::{Peer, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
@@ -23,7 +23,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::{JournalOptions, Recording};
-use crate::mcp;
+use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
@@ -74,7 +74,7 @@ impl ServeArgs {
         let context = self.context(&settings, recording.as_ref())?;
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection).await;
+        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Later, &shutdown).await;
         notice::warn_unmatched(&selection, &tools::list());
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);
@@ -106,6 +106,9 @@ impl ServeArgs {
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
         let context = mcp::with_sampling(context.with_service(models(None)));
+        let mut services = context.services().clone();
+        Tasks::offer_to_clients(&mut services);
+        let context = context.with_services(services);
         Ok(match recording {
             Some(recording) => recording.context(context),
             None => context,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tools::protocol::canonical_json;
 use tools::{Entry, Limits, Services, Tool};
 
-use crate::config::Settings;
+use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -34,6 +34,9 @@ pub(super) struct ShowArgs {
     #[command(flatten)]
     root: RootOption,
 
+    #[command(flatten)]
+    config: ConfigOptions,
+
     /// Print the canonical definition as one JSON document
     #[arg(long)]
     json: bool,
@@ -41,12 +44,14 @@ pub(super) struct ShowArgs {
 
 impl ShowArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let _servers = mcp::attach_for(&self.name, Some(&self.root), || Ok(Settings::default())).await?;
+        let settings = self.config.settings(Values::default())?;
+        let root = self.config.reads_files().then_some(&self.root);
+        let _servers = mcp::attach_for(&self.name, root, || Ok(settings.clone())).await?;
         let entry = tools::get(&self.name)?;
         if self.json {
             output::json(entry.tool())?;
         } else {
-            output::page(&page(&entry, &self.root.services(&Settings::default())?, output::width()))?;
+            output::page(&page(&entry, &self.root.services(&settings)?, output::width()))?;
         }
         Ok(Exit::Success)
     }

@@ -1,12 +1,29 @@
 //! The servers of a program that has no client of MCP.
 
+use std::path::PathBuf;
+#[cfg(feature = "journal")]
+use std::sync::Arc;
+
 use agent::Selection;
-use tools::ToolContext;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
+use tools::{CancellationToken, ToolContext};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
+
+/// Whether a command waits for servers whose tools are not known yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FirstList {
+    /// The command is about their tools.
+    Needed,
+    /// The tools are offered to a session, which may not use them.
+    Offered,
+}
 
 /// The servers of a session.
 #[derive(Debug)]
@@ -22,10 +39,22 @@ impl Attached {
     pub(crate) async fn prompt(&self, _call: &PromptCall, _cx: &ToolContext) -> Result<String, Error> {
         Err(Error::NoServers)
     }
+
+    /// Returns a lost task, because this program cannot reach its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        Arc::new(Lost::unreachable(task, "this program has no client of MCP"))
+    }
 }
 
 /// Attaches nothing.
-pub(crate) async fn attach(_root: Option<&RootOption>, _settings: &Settings, _selection: &Selection) -> Attached {
+pub(crate) async fn attach(
+    _root: Option<&RootOption>,
+    _settings: &Settings,
+    _selection: &Selection,
+    _first: FirstList,
+    _cancellation: &CancellationToken,
+) -> Attached {
     Attached
 }
 
@@ -44,6 +73,11 @@ pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
 }
 
 /// Returns no server.
-pub(crate) fn report(_root: &RootOption) -> Result<Vec<ServerReport>, Error> {
-    Ok(Vec::new())
+pub(crate) fn report(_root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
+    Ok(Default::default())
+}
+
+/// Returns no file.
+pub(crate) fn control_files(_root: &RootOption) -> Vec<PathBuf> {
+    Vec::new()
 }

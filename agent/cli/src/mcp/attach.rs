@@ -1,12 +1,17 @@
 //! [`Attached`]: the servers of a session.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agent::Selection;
 use tokio::task::JoinSet;
-use tools::ToolContext;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
+use tools::{CancellationToken, ToolContext};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
@@ -22,43 +27,121 @@ use crate::program;
 use crate::visible::visible;
 use crate::wording::counted;
 
-/// The time that a session waits for servers whose tools are not known yet.
-const FIRST_LIST: Duration = Duration::from_secs(15);
+/// The time that a session waits for the first list of servers that it needs.
+const LONG_WAIT: Duration = Duration::from_secs(15);
 
-/// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped.
+/// The time that it waits for that of others.
+const SHORT_WAIT: Duration = Duration::from_secs(2);
+
+/// The tool that reads resources of servers.
+const READ_RESOURCE: &str = "mcp.resource";
+
+/// The start of the standing of a server that cannot be used.
+const UNUSABLE: &str = "unusable: ";
+
+/// A text that begins no name of a tool.
+const NO_NAME: &str = "-";
+
+/// Whether a command waits for servers whose tools are not known yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FirstList {
+    /// The command is about their tools.
+    Needed,
+    /// The tools are offered to a session, which may not use them.
+    Offered,
+    /// The list may come later.
+    Later,
+}
+
+/// The servers of a session, whose tools are in the process-wide catalog. They end when this is dropped, with a note for the user about
+/// tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
     servers: Option<Servers>,
-    /// The task that follows approvals. It ends with the session.
+    pins: PinsOfServers,
+    /// The tasks that wait for first lists and follow approvals. They end with the session.
     _following: JoinSet<()>,
 }
+
+/// The pins of each server, by its name.
+#[derive(Clone, Default)]
+pub(super) struct PinsOfServers(Arc<Mutex<BTreeMap<String, Arc<Pins>>>>);
 
 /// The servers of a session, and the reasons for which it has them.
 pub(super) struct Members {
     pub(super) servers: Servers,
-    /// The pins of each server, by its name.
-    pub(super) pins: BTreeMap<String, Arc<Pins>>,
+    pub(super) pins: PinsOfServers,
     root: RootOption,
     settings: Settings,
     selection: Selection,
 }
 
+/// A server whose tools are not known yet.
+pub(super) struct Unlisted {
+    imported: Imported,
+    /// The file whose presence tells that the server was too slow for an earlier session.
+    slow: PathBuf,
+}
+
+impl PinsOfServers {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Pins>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for PinsOfServers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.lock().keys()).finish()
+    }
+}
+
 impl Attached {
     fn none() -> Self {
-        Self { servers: None, _following: JoinSet::new() }
+        Self { servers: None, pins: PinsOfServers::default(), _following: JoinSet::new() }
     }
 
     /// Returns the servers, sorted by name.
     pub(super) fn list(&self) -> Vec<Imported> {
         self.servers.iter().flat_map(Servers::list).collect()
     }
+
+    /// Finds a task of an earlier process at its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        match &self.servers {
+            Some(servers) => servers.restore(task),
+            None => Arc::new(Lost::unreachable(task, "the session has no MCP servers any more")),
+        }
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        for (name, pins) in &*self.pins.lock() {
+            let pending = pins.pending();
+            if !pending.is_empty() {
+                let tools: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
+                let (program, tools) = (program::name(), tools.join(", "));
+                notice::warning(&format!(
+                    "new or changed tools of the MCP server {name} wait for approval: {tools}; see them with {program} mcp approve {name}"
+                ));
+            }
+        }
+    }
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
-/// are by their first call. Without a root there are none. A server that cannot be used is reported and affects no other.
+/// are by their first call. Without a root there are none. A server that cannot be used is reported and affects no other. A wait for
+/// first lists ends if the token is cancelled.
 ///
 /// Approvals of other processes take effect until the servers are dropped.
-pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selection: &Selection) -> Attached {
+pub(crate) async fn attach(
+    root: Option<&RootOption>,
+    settings: &Settings,
+    selection: &Selection,
+    first: FirstList,
+    cancellation: &CancellationToken,
+) -> Attached {
     let is_nested = std::env::var_os(program::variable(NESTED)).is_some();
     let Some(root) = root.filter(|_| !is_nested) else { return Attached::none() };
     let inventory = match Inventory::load(root) {
@@ -70,64 +153,73 @@ pub(crate) async fn attach(root: Option<&RootOption>, settings: &Settings, selec
             return Attached::none();
         }
     };
+    inventory.warn();
     let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
-    let servers = Servers::for_global();
-    let mut members = Members { servers: servers.clone(), pins: BTreeMap::new(), root, settings, selection };
+    let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
+    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
         return Attached::none();
     }
     let seen = members.stamp(&inventory);
-    let mut connecting = Vec::new();
+    let mut following = JoinSet::new();
+    let mut waiting = JoinSet::new();
+    let is_needed = first == FirstList::Needed || !members.selection.may_match(NO_NAME);
     for (name, owner, configured) in configured {
         match configured.map_err(Error::from).and_then(|configured| members.start(&inventory, &configured)) {
-            Ok(imported) => connecting.extend(imported),
+            Ok(None) => {}
+            Ok(Some(unlisted)) if first == FirstList::Later => drop(following.spawn(wait(unlisted, None))),
+            Ok(Some(unlisted)) if !is_needed && unlisted.slow.exists() => unlisted.warn_slow(),
+            Ok(Some(unlisted)) => {
+                let limit = if is_needed { LONG_WAIT } else { SHORT_WAIT };
+                waiting.spawn(wait(unlisted, Some(limit)));
+            }
             Err(error) => warn(&name, owner, &error),
         }
     }
-    let waits = connecting.into_iter().map(|imported| tokio::spawn(wait(imported)));
-    for wait in waits.collect::<Vec<_>>() {
-        // The task does not panic.
-        let _ = wait.await;
-    }
-    let mut following = JoinSet::new();
-    following.spawn(members.follow(seen));
-    Attached { servers: Some(servers), _following: following }
+    cancellation.run_until_cancelled(waiting.join_all()).await;
+    following.spawn(members.follow(inventory, seen));
+    Attached { servers: Some(servers), pins, _following: following }
 }
 
-/// Attaches the server of a tool with this name, if its name is that of an imported tool.
+/// Attaches the server of a tool with this name if its name is that of an imported tool, and all servers for the tool that reads
+/// resources.
 pub(crate) async fn attach_for(
     name: &str,
     root: Option<&RootOption>,
     settings: impl FnOnce() -> Result<Settings, Error>,
 ) -> Result<Attached, Error> {
-    let Some((server, _)) = name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) else {
-        return Ok(Attached::none());
+    let selection = match name.strip_prefix("mcp:").and_then(|name| name.split_once('/')) {
+        // The name of a server has no special characters; another text has no server.
+        Some((server, _)) => Selection::parse([format!("mcp:{server}/*")])?,
+        None if name == READ_RESOURCE => Selection::parse([READ_RESOURCE])?,
+        None => return Ok(Attached::none()),
     };
-    // The name of a server has no special characters; another text has no server.
-    let selection = Selection::parse([format!("mcp:{server}/*")])?;
-    Ok(attach(root, &settings()?, &selection).await)
+    Ok(attach(root, &settings()?, &selection, FirstList::Needed, &CancellationToken::new()).await)
 }
 
 impl Members {
     /// Returns the servers whose tools the selection may match.
     pub(super) fn matching(&self, inventory: &Inventory) -> Vec<(String, FileOwner, Result<Configured, ConfigError>)> {
         let mut servers = inventory.servers();
-        servers.retain(|(name, ..)| self.selection.may_match(&format!("mcp:{name}/")));
+        let has_resources = self.selection.may_match(READ_RESOURCE);
+        servers.retain(|(name, ..)| has_resources || self.selection.may_match(&format!("mcp:{name}/")));
         servers
     }
 
     /// Imports a server if its standing allows it. Returns it if its tools are not known yet.
-    pub(super) fn start(&mut self, inventory: &Inventory, configured: &Configured) -> Result<Option<Imported>, Error> {
+    pub(super) fn start(&mut self, inventory: &Inventory, configured: &Configured) -> Result<Option<Unlisted>, Error> {
         if configured.entry.is_disabled {
             return Ok(None);
         }
         let resolved = inventory.usable(configured)?;
         let pins = inventory.pins(configured)?;
         let import = import(inventory, configured, resolved, pins.clone(), &self.root, &self.settings)?;
-        let imported = self.servers.import(import.with_known(pins.known()))?;
-        self.pins.insert(configured.name.to_string(), pins.clone());
-        Ok((!pins.is_pinned()).then_some(imported))
+        let import = import.with_known(pins.known()).with_known_resources(pins.has_resources());
+        let imported = self.servers.import(import)?;
+        self.pins.lock().insert(configured.name.to_string(), pins.clone());
+        let slow = pins.path().with_extension("slow");
+        Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
     }
 
     pub(super) fn root(&self) -> &RootOption {
@@ -135,17 +227,32 @@ impl Members {
     }
 }
 
-async fn wait(imported: Imported) {
-    let name = imported.name().clone();
-    match tokio::time::timeout(FIRST_LIST, imported.ready()).await {
+impl Unlisted {
+    fn warn_slow(&self) {
+        let (name, program) = (self.imported.name(), program::name());
+        notice::warning(&format!(
+            "the MCP server {name} has not listed its tools yet; the session begins without it; to wait for it, run {program} mcp test {name}"
+        ));
+    }
+}
+
+/// Waits for the first list of a server, and reports it.
+async fn wait(unlisted: Unlisted, limit: Option<Duration>) {
+    let Unlisted { imported, slow } = &unlisted;
+    let name = imported.name();
+    match tokio::time::timeout(limit.unwrap_or(Duration::MAX), imported.ready()).await {
         Ok(Ok(report)) => {
             let count = counted(report.tools.len() as u64, "tool");
             notice::note(&format!("the MCP server {name} is used for the first time: {count} approved with it"));
             report.refused.iter().for_each(|refused| notice::warning(&format!("MCP server {name}: {refused}")));
+            report.notes.iter().for_each(|note| notice::warning(&format!("MCP server {name}: {note}")));
         }
         Ok(Err(error)) => notice::warning(&error.to_string()),
         Err(_) => {
-            notice::warning(&format!("the MCP server {name} has not answered yet; the session begins without it"))
+            // The next session waits in vain if the file cannot be written.
+            let _ = slow.parent().map(std::fs::create_dir_all);
+            let _ = std::fs::write(slow, "");
+            unlisted.warn_slow();
         }
     }
 }
@@ -162,24 +269,29 @@ pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
     cx.with_service(Sampling::new(SessionSampler))
 }
 
-/// Returns each server with its standing, for `doctor`.
+/// Returns each server with its standing, for `doctor`, and the reasons why servers or files cannot be used.
 ///
 /// # Errors
-/// Returns an error if a file of servers cannot be read.
-pub(crate) fn report(root: &RootOption) -> Result<Vec<ServerReport>, Error> {
+/// Returns an error if the user's file of servers cannot be read.
+pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
-        Err(Error::NoHome) => return Ok(Vec::new()),
+        Err(Error::NoHome) => return Ok(Default::default()),
         Err(error) => return Err(error),
     };
-    let report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
+    let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();
+    let mut report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
         let standing = match configured {
             Ok(configured) => standing(&inventory, &configured),
-            Err(error) => format!("unusable: {error}"),
+            Err(error) => format!("{UNUSABLE}{error}"),
         };
+        if let Some(reason) = standing.strip_prefix(UNUSABLE) {
+            problems.push(format!("MCP server {server}: {reason}"));
+        }
         ServerReport { server, file: if owner == FileOwner::User { "user" } else { "project" }, standing }
     };
-    Ok(inventory.servers().into_iter().map(report).collect())
+    let servers = inventory.servers().into_iter().map(&mut report).collect();
+    Ok((servers, problems))
 }
 
 /// Returns the standing of a server in words.
@@ -188,7 +300,7 @@ pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
         Standing::Ready(_) => match inventory.pins(server) {
             Ok(pins) if pins.is_pinned() => format!("ready, {} approved", counted(pins.known().len() as u64, "tool")),
             Ok(_) => "ready, not used yet".to_owned(),
-            Err(error) => format!("unusable: {error}"),
+            Err(error) => format!("{UNUSABLE}{error}"),
         },
         Standing::Disabled(_) => "disabled".to_owned(),
         Standing::Unapproved => format!("waits for approval; run {} mcp approve {}", program::name(), server.name),
@@ -197,6 +309,6 @@ pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
             let facts = facts.join(", ");
             format!("has changed since it was approved ({facts}); run {} mcp approve {}", program::name(), server.name)
         }
-        Standing::Unusable(reason) => format!("unusable: {reason}"),
+        Standing::Unusable(reason) => format!("{UNUSABLE}{reason}"),
     }
 }

@@ -17,16 +17,19 @@ pub(super) type Stamp = Vec<Option<(SystemTime, u64)>>;
 
 impl Members {
     /// Applies the approvals of other processes as they arrive.
-    pub(super) async fn follow(mut self, mut seen: Stamp) {
+    pub(super) async fn follow(mut self, mut inventory: Inventory, mut seen: Stamp) {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            // A file that is being changed is read the next time.
-            let Ok(inventory) = Inventory::load(self.root()) else { continue };
             let stamp = self.stamp(&inventory);
-            if stamp != seen {
+            if stamp == seen {
+                continue;
+            }
+            // A file that is being changed is read the next time.
+            if let Ok(loaded) = Inventory::load_whole(self.root()) {
+                inventory = loaded;
                 self.update(&inventory).await;
-                // A server that was started has files of its own.
-                seen = self.stamp(&inventory);
+                // A change since then is seen the next time.
+                seen = stamp;
             }
         }
     }
@@ -36,11 +39,11 @@ impl Members {
         let approvals = inventory.approvals();
         // A folder changes with each file that is replaced in it.
         let files = [inventory.user.path(), inventory.project.path(), approvals.folder()];
-        files.into_iter().chain(self.pins.values().map(|pins| pins.path())).map(state).collect()
+        files.into_iter().chain(self.pins.lock().values().map(|pins| pins.path())).map(state).collect()
     }
 
     async fn update(&mut self, inventory: &Inventory) {
-        let mut gone: Vec<_> = self.pins.keys().cloned().collect();
+        let mut gone: Vec<_> = self.pins.lock().keys().cloned().collect();
         for (name, _, configured) in self.matching(inventory) {
             let Ok(configured) = configured else {
                 gone.retain(|gone| *gone != name);
@@ -49,7 +52,8 @@ impl Members {
             if is_revoked(inventory, &configured) {
                 continue;
             }
-            match self.pins.get(&name).map(|pins| pins.reload()) {
+            let pins = self.pins.lock().get(&name).cloned();
+            match pins.map(|pins| pins.reload()) {
                 Some(Ok(true)) => self.servers.get(&name).iter().for_each(Imported::refresh),
                 // Pins that cannot be read do not replace those that were read before.
                 Some(Ok(false) | Err(_)) => {}
@@ -59,7 +63,7 @@ impl Members {
             gone.retain(|gone| *gone != name);
         }
         for name in gone {
-            self.pins.remove(&name);
+            self.pins.lock().remove(&name);
             self.servers.remove(&name).await;
         }
     }

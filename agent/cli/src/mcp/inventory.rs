@@ -12,6 +12,7 @@ use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, T
 use crate::error::Error;
 use crate::folders;
 use crate::host::RootOption;
+use crate::notice;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";
@@ -22,7 +23,10 @@ const DIGITS: usize = 32;
 /// The servers of the user's file and of the project's. The user's one hides a project's of the same name.
 pub(crate) struct Inventory {
     pub(crate) user: McpFile,
+    /// The project's file. It is empty if it cannot be read.
     pub(crate) project: McpFile,
+    /// The reason why the project's file cannot be read. It affects no server of the user.
+    pub(crate) fault: Option<ConfigError>,
     /// The root of the workspace, with links resolved.
     root: PathBuf,
     /// The folder of approvals and pins.
@@ -54,7 +58,15 @@ pub(crate) struct Resolved {
     /// The transport without references to variables.
     pub(crate) transport: Transport,
     /// The program. `None` for a server that is no program.
-    pub(crate) executable: Option<Executable>,
+    pub(crate) program: Option<Program>,
+    /// The values of the variables in the URL.
+    pub(crate) url_values: Vec<String>,
+}
+
+/// The program of a server.
+pub(crate) struct Program {
+    pub(crate) executable: Executable,
+    /// The working directory, with links resolved.
     pub(crate) cwd: PathBuf,
 }
 
@@ -63,8 +75,28 @@ impl Inventory {
     pub(crate) fn load(root: &RootOption) -> Result<Self, Error> {
         let (Some(user), Some(state)) = (folders::servers(), folders::state()) else { return Err(Error::NoHome) };
         let root = PathBuf::from(root.workspace());
-        let project = McpFile::read(root.join(PROJECT_FILE))?;
-        Ok(Self { user: McpFile::read(user)?, project, root, state: state.join("mcp") })
+        let (user, path) = (McpFile::read(user)?, root.join(PROJECT_FILE));
+        let (project, fault) = match McpFile::read_within(&root, &path) {
+            Ok(project) => (project, None),
+            Err(fault) => (McpFile::from_text(path, "")?, Some(fault)),
+        };
+        Ok(Self { user, project, fault, root, state: state.join("mcp") })
+    }
+
+    /// Returns the files, so that they can be changed.
+    ///
+    /// # Errors
+    /// Returns an error if one of them cannot be read.
+    pub(crate) fn load_whole(root: &RootOption) -> Result<Self, Error> {
+        let mut inventory = Self::load(root)?;
+        inventory.fault.take().map_or(Ok(inventory), |fault| Err(fault.into()))
+    }
+
+    /// Prints a warning if the project's file cannot be read.
+    pub(crate) fn warn(&self) {
+        if let Some(fault) = &self.fault {
+            notice::warning(&format!("the project's MCP servers are left out: {fault}"));
+        }
     }
 
     /// Returns all servers, sorted by name, the user's before the project's. A server that cannot be used is an error with its name.
@@ -125,21 +157,29 @@ impl Inventory {
 
     /// Returns whether a session may use a server.
     pub(crate) fn standing(&self, server: &Configured) -> Standing {
-        let resolved = match self.resolve(server) {
-            Ok(resolved) => resolved,
-            Err(error) => return Standing::Unusable(error.to_string()),
-        };
         let approval = match server.owner {
             FileOwner::User => Ok(Approval::Given),
-            FileOwner::Project => self.approvals().find(&self.subject(server, &resolved)),
+            FileOwner::Project => self.approval(server).map(|(approval, _)| approval),
         };
         match approval {
-            Ok(Approval::Given) if server.entry.is_disabled => Standing::Disabled(resolved),
-            Ok(Approval::Given) => Standing::Ready(resolved),
+            Ok(Approval::Given) => match self.resolve(server) {
+                Ok(resolved) if server.entry.is_disabled => Standing::Disabled(resolved),
+                Ok(resolved) => Standing::Ready(resolved),
+                Err(error) => Standing::Unusable(error.to_string()),
+            },
             Ok(Approval::Missing) => Standing::Unapproved,
             Ok(Approval::Outdated(changes)) => Standing::Changed(changes),
             Err(error) => Standing::Unusable(error.to_string()),
         }
+    }
+
+    /// Returns the decision about a project's server, and the facts that the user approves. Of its variables, only those in the command
+    /// and the working directory are read.
+    pub(crate) fn approval(&self, server: &Configured) -> Result<(Approval, Subject), Error> {
+        let program = self.program(server, &Variables::all(environment()))?;
+        let (executable, cwd) = program.as_ref().map(|program| (&program.executable, &*program.cwd)).unzip();
+        let subject = Subject::new(&self.workspace(), &server.name, &server.entry, executable, cwd);
+        Ok((self.approvals().find(&subject)?, subject))
     }
 
     /// Returns a server that may start or be connected.
@@ -152,28 +192,28 @@ impl Inventory {
     }
 
     /// Returns a server without references to variables, and its program.
-    pub(crate) fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
-        let environment =
-            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    fn resolve(&self, server: &Configured) -> Result<Resolved, Error> {
         let variables = match server.owner {
-            FileOwner::User => Variables::all(environment),
-            FileOwner::Project => Variables::listed(environment, server.settings.variables.iter().cloned()),
+            FileOwner::User => Variables::all(environment()),
+            FileOwner::Project => Variables::listed(environment(), server.settings.variables.iter().cloned()),
         };
-        let transport = server.entry.expand(&variables)?;
-        let Transport::Stdio { command, cwd, .. } = &transport else {
-            return Ok(Resolved { transport, executable: None, cwd: self.root.clone() });
-        };
-        let cwd = self.root.join(cwd.as_deref().unwrap_or_default());
-        let search: OsString = std::env::var_os("PATH").unwrap_or_default();
-        match Executable::find(command, &cwd, &search) {
-            Some(executable) => Ok(Resolved { executable: Some(executable), cwd, transport }),
-            None => Err(Error::NoProgram { server: server.name.to_string(), command: command.clone() }),
-        }
+        let (transport, program) = (server.entry.expand(&variables)?, self.program(server, &variables)?);
+        Ok(Resolved { transport, program, url_values: server.entry.url_values(&variables) })
     }
 
-    /// Returns the facts about a project's server that the user approves.
-    pub(crate) fn subject(&self, server: &Configured, resolved: &Resolved) -> Subject {
-        Subject::new(&self.workspace(), &server.name, &server.entry, resolved.executable.as_ref())
+    /// Returns the program of a server. Returns `None` for a server that is no program.
+    fn program(&self, server: &Configured, variables: &Variables) -> Result<Option<Program>, Error> {
+        let Some((command, cwd)) = server.entry.expand_program(variables)? else { return Ok(None) };
+        let cwd = self.root.join(cwd.unwrap_or_default());
+        let cwd = cwd.canonicalize().map_err(|error| Error::Server {
+            server: server.name.to_string(),
+            reason: format!("its working directory {} cannot be opened: {error}", cwd.display()),
+        })?;
+        let search: OsString = std::env::var_os("PATH").unwrap_or_default();
+        match Executable::find(&command, &cwd, &search) {
+            Some(executable) => Ok(Some(Program { executable, cwd })),
+            None => Err(Error::NoProgram { server: server.name.to_string(), command }),
+        }
     }
 
     pub(crate) fn approvals(&self) -> Approvals {
@@ -212,4 +252,9 @@ impl Inventory {
         };
         self.state.join(kind).join(scope).join(server.name.as_str())
     }
+}
+
+/// Returns the variables of this process whose names and values are text.
+fn environment() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }

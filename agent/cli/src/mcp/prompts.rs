@@ -1,5 +1,7 @@
 //! Prompts of the servers of a session.
 
+use std::time::Duration;
+
 use tools::protocol::{ResourceContents, Role};
 use tools::{Content, OutsideText, ToolContext, visible_line};
 use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
@@ -13,6 +15,9 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// The maximum length of a shown name or description, in characters.
 const MAX_SHOWN: usize = 100;
+
+/// The time for a prompt, in which the server may ask the person.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The maximum number of names in an error.
 const MAX_NAMES: usize = 20;
@@ -46,8 +51,9 @@ impl Attached {
             return Err(refused(format!("there is no prompt {name:?}; it has {names}")));
         };
         check(prompt, arguments).map_err(|reason| refused(format!("{reason}; write {}", usage(&imported, prompt))))?;
-        let messages = imported.prompt(cx, name, arguments.iter().cloned()).await;
-        let messages = messages.map_err(|error| refused(tools::ToolError::from(error).to_string()))?;
+        let made = tokio::time::timeout(LIMIT, imported.prompt(cx, name, arguments.iter().cloned())).await;
+        let late = |_| refused(format!("it has not answered within {LIMIT:?}; see whether it runs"));
+        let messages = made.map_err(late)?.map_err(|error| refused(error.to_string()))?;
         Ok(turn(&imported, prompt, &messages))
     }
 }

@@ -1,7 +1,7 @@
 //! From a configured server to its import.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext};
@@ -9,11 +9,11 @@ use tools_mcp::client::{HttpServer, Import, Server, StdioServer};
 use tools_mcp::config::Transport;
 use tools_mcp::trust::Pins;
 
-use super::inventory::Resolved;
+use super::inventory::{Program, Resolved};
 use super::{Configured, Inventory};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::RootOption;
+use crate::host::{RootOption, in_workspace};
 use crate::program;
 
 /// Headers whose values are secrets even if the file has them as they are.
@@ -34,9 +34,9 @@ pub(crate) fn import(
     root: &RootOption,
     settings: &Settings,
 ) -> Result<Import, Error> {
-    let Resolved { transport, executable, cwd } = resolved;
-    let reached = match (transport, executable) {
-        (Transport::Stdio { args, mut env, .. }, Some(executable)) => {
+    let Resolved { transport, program, url_values } = resolved;
+    let reached = match (transport, program) {
+        (Transport::Stdio { args, mut env, .. }, Some(Program { executable, cwd })) => {
             env.insert(program::variable(NESTED), "1".to_owned());
             match &server.settings.grant {
                 None => Server::from(
@@ -52,13 +52,15 @@ pub(crate) fn import(
                     let services = root.services(settings)?;
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = ToolContext::new().with_services(services).with_grant(grant);
+                    let control = inventory.control_files();
+                    let cx = in_workspace(cx, control.iter().map(PathBuf::as_path));
                     let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                     confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))
                 }
             }
         }
         (Transport::Http { url, headers }, _) => {
-            Server::from(with_headers(inventory, server, &url, headers, settings)?)
+            Server::from(with_headers(inventory, server, (&url, url_values), headers, settings)?)
         }
         (Transport::Stdio { command, .. }, None) => {
             return Err(Error::NoProgram { server: server.name.to_string(), command });
@@ -84,8 +86,9 @@ pub(crate) fn http_server(
     server: &Configured,
     settings: &Settings,
 ) -> Result<HttpServer, Error> {
-    match inventory.usable(server)?.transport {
-        Transport::Http { url, headers } => with_headers(inventory, server, &url, headers, settings),
+    let Resolved { transport, url_values, .. } = inventory.usable(server)?;
+    match transport {
+        Transport::Http { url, headers } => with_headers(inventory, server, (&url, url_values), headers, settings),
         Transport::Stdio { .. } => {
             let reason = "it is a program; only a server that is reached by URL has a login".to_owned();
             Err(Error::Server { server: server.name.to_string(), reason })
@@ -96,12 +99,16 @@ pub(crate) fn http_server(
 fn with_headers(
     inventory: &Inventory,
     server: &Configured,
-    url: &str,
+    (url, url_values): (&str, Vec<String>),
     headers: BTreeMap<String, String>,
     settings: &Settings,
 ) -> Result<HttpServer, Error> {
-    let reached = HttpServer::new(url).map_err(|error| unusable(server, error))?;
-    let mut reached = reached.with_tokens(inventory.tokens(server));
+    let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
+        true => unusable(server, error),
+        // The error has the URL.
+        false => unusable(server, "its URL is not valid with the values of its variables"),
+    })?;
+    let mut reached = reached.with_tokens(inventory.tokens(server)).with_url_secrets(url_values);
     #[cfg(feature = "web")]
     {
         reached = reached.with_options(crate::web::server_options(settings)?);

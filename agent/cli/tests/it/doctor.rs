@@ -44,3 +44,16 @@ fn servers_are_shown_and_a_mistake_in_their_file_is_a_finding() {
     assert_eq!(findings[0]["check"], "mcp");
     assert!(findings[0]["message"].as_str().unwrap().contains(".mcp.json"), "{findings:?}");
 }
+
+#[cfg(all(unix, feature = "mcp"))]
+#[test]
+fn a_server_that_cannot_be_used_is_a_finding_and_others_are_shown() {
+    let crib = Crib::new();
+    let servers = serde_json::json!({"absent": {"command": "no-such-program"}, "off": {"command": "x", "disabled": 1}});
+    crate::mcp::write_user(&crib, &serde_json::json!({"mcpServers": servers}));
+    std::fs::write(crib.root().join(".mcp.json"), "{").unwrap();
+    let documents = crib.run(&["doctor", "--json"]).expect(8).documents();
+    let findings = documents.iter().filter(|document| document["check"] == "mcp").count();
+    let shown = documents.iter().filter(|document| document["file"] == "user").count();
+    assert_eq!((findings, shown), (3, 2), "{documents:?}");
+}

@@ -34,8 +34,14 @@ mod lock;
 mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
+#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+mod mcp_control;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_fault;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 mod mcp_login;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_mistake;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]
@@ -46,6 +52,8 @@ mod mcp_reach;
 mod mcp_server;
 #[cfg(all(unix, feature = "journal", feature = "mcp"))]
 mod mcp_session;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+mod mcp_task;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, InputRequests, InputRequiredResult, ListPromptsResult, ListToolsResult, PaginatedRequestParams,
-    Prompt, PromptArgument, PromptMessage, ProtocolVersion, Role, ServerCapabilities, ServerConfig, ServerRequest,
-    Tool,
+    GetPromptResult, InputRequests, InputRequiredResult, ListPromptsResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    ServerRequest, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
@@ -22,6 +23,9 @@ const SERVER: &str = "TOOLCRIB_TEST_SERVER";
 
 /// The variable that makes it a server of the older generation.
 const LEGACY: &str = "TOOLCRIB_TEST_LEGACY";
+
+/// The variable that makes it a server with resources.
+pub(crate) const RESOURCES: &str = "TOOLCRIB_TEST_RESOURCES";
 
 /// The name of the test that is the server.
 const NAME: &str = "mcp_server::this_program_serves_if_a_variable_says_so";
@@ -63,7 +67,25 @@ struct Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
+        let has_resources = std::env::var_os(RESOURCES).is_some();
+        let builder = ServerCapabilities::builder().enable_tools().enable_prompts();
+        ServerConfig::new(if has_resources { builder.enable_resources().build() } else { builder.build() })
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(vec![Resource::new("book://1", "one")]))
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Ok(ReadResourceResult::new(vec![ResourceContents::text("its body", params.uri)]).into())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -94,6 +116,10 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = params.arguments.unwrap_or_default();
         let text = match &*params.name {
+            "read" if arguments["path"] == "die" => {
+                eprintln!("panic: the database is locked");
+                std::process::exit(3);
+            }
             "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap())) {
                 Ok(text) => text,
                 Err(error) => format!("{error:?}"),

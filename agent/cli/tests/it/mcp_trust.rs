@@ -65,9 +65,12 @@ fn an_approval_shows_the_program_and_no_value_of_a_variable() {
     let (script, _) = marking(&crib);
     write_project(&crib, &json!({"command": script, "args": ["${SECRET}"], "env": {"KEY": "${SECRET}"}}));
     let run = |arguments: &[&str]| crate::ended(crib.command(arguments).env("SECRET", "hunter2"), b"");
-    // Not even its value is read unless the user lists the variable.
-    let refused = run(&["mcp", "approve", "clock"]).expect(2);
-    assert!(refused.stderr.contains("SECRET"), "{refused:#?}");
+    // The server is shown before it gets a variable, and does not get it with the digest alone.
+    let first = run(&["mcp", "approve", "clock"]).expect(5);
+    assert!(first.stdout.contains("asks for the variables: SECRET"), "{first:#?}");
+    let refused = run(&["mcp", "approve", "clock", "--digest", &digest(&first)]).expect(5);
+    assert!(refused.stderr.replace('\n', " ").contains("add --variable SECRET"), "{refused:#?}");
+    run(&["mcp", "test", "clock"]).expect(5);
     let shown = run(&["mcp", "approve", "clock", "--variable", "SECRET"]).expect(5);
     for text in [r#"args: ["${SECRET}"]"#, r#"env: {"KEY":"${SECRET}"}"#, "executable: ", "gets the variables: SECRET"]
     {
@@ -82,6 +85,14 @@ fn an_approval_shows_the_program_and_no_value_of_a_variable() {
     let workspace = crib.root().canonicalize().unwrap();
     let projects = &written["toolcrib"]["projects"][workspace.to_str().unwrap()];
     assert_eq!(projects, &json!({"clock": {"variables": ["SECRET"]}}));
+    // Another variable needs approval again, and says how.
+    write_project(&crib, &json!({"command": script, "args": ["${SECRET}", "${HOME:-x}", "${OTHER}"]}));
+    let shown = run(&["mcp", "approve", "clock", "--variable", "OTHER"]).expect(5);
+    run(&["mcp", "approve", "clock", "--digest", &digest(&shown)]).expect(5);
+    // A server of the same name does not have the variables of one that was removed.
+    run(&["mcp", "remove", "clock", "--project"]).expect(0);
+    let written = std::fs::read_to_string(crate::mcp::user_file(&crib)).unwrap();
+    assert!(!written.contains("SECRET"), "{written}");
 }
 
 #[test]
@@ -116,5 +127,26 @@ fn a_project_neither_declares_effects_nor_replaces_the_users_server() {
     let listed = crib.run(&["mcp", "list"]).expect(0).stdout;
     assert!(listed.contains("clock (user)") && !listed.contains("clock (project)"), "{listed}");
     crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(3);
+    assert!(!mark.exists());
+}
+
+#[test]
+fn a_working_directory_behind_a_link_is_approved_with_its_target() {
+    let crib = Crib::new();
+    let (script, mark) = marking(&crib);
+    for folder in ["good", "other"] {
+        std::fs::create_dir(crib.root().join(folder)).unwrap();
+    }
+    let link = crib.root().join("here");
+    std::os::unix::fs::symlink("good", &link).unwrap();
+    write_project(&crib, &json!({"command": script, "cwd": "here"}));
+    let shown = crib.run(&["mcp", "approve", "clock"]).expect(5);
+    assert!(shown.stdout.contains("root/good"), "{shown:#?}");
+    approve(&crib);
+    std::fs::remove_file(&mark).unwrap();
+    std::fs::remove_file(&link).unwrap();
+    std::os::unix::fs::symlink("other", &link).unwrap();
+    assert!(crib.run(&["mcp", "list"]).expect(0).stdout.contains("has changed since it was approved (cwd)"));
+    crib.run(&["mcp", "test", "clock"]).expect(5);
     assert!(!mark.exists());
 }

@@ -47,13 +47,19 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
 }
 
 #[test]
-fn settings_that_a_link_leads_to_are_out_of_reach_as_well() {
+fn files_of_the_user_that_a_link_leads_to_are_out_of_reach_as_well() {
     let crib = Crib::new();
-    put(&crib.root().join("dotfiles/settings"), "select = ['fs.*'] # canary\n");
-    let user = crib.dir.path().join("config/toolcrib/toolcrib.toml");
-    std::fs::create_dir_all(user.parent().unwrap()).unwrap();
-    std::os::unix::fs::symlink(crib.root().join("dotfiles/settings"), &user).unwrap();
-    crib.run(&["call", "fs.read", "path=dotfiles/settings"]).expect(1);
+    let files = [("toolcrib.toml", "select = ['fs.*'] # canary\n"), ("mcp.json", "{}\n")];
+    for (name, text) in files {
+        let (user, target) = (crib.dir.path().join("config/toolcrib").join(name), format!("dotfiles/of-{name}"));
+        std::fs::create_dir_all(user.parent().unwrap()).unwrap();
+        put(&crib.root().join(&target), text);
+        std::os::unix::fs::symlink(crib.root().join(&target), &user).unwrap();
+        let path = format!("path={target}");
+        crib.run(&["call", "fs.read", &path]).expect(1);
+        crib.run(&["call", "fs.write", &path, "content=x", "--allow", "fs:write:**"]).expect(1);
+        assert_eq!(std::fs::read_to_string(&user).unwrap(), text);
+    }
 }
 
 #[test]

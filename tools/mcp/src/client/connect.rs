@@ -5,8 +5,9 @@ use std::time::Duration;
 use rmcp::ClientLifecycleMode;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientInitializeError;
+use rmcp::transport::DynamicTransportError;
 
-use super::link::{Link, shown};
+use super::link::Link;
 use super::server::{Connected, Failure};
 use super::service::Client;
 use super::{ImportError, Server};
@@ -71,11 +72,72 @@ fn import_error(link: &Link, failure: Failure) -> ImportError {
     let name = link.name().clone();
     match failure {
         Failure::Handshake(error, _) if needs_login(&error) => link.login_required(),
-        Failure::Open(reason) => ImportError::Open { name, reason: shown(&reason) },
+        Failure::Open(reason) => ImportError::Open { name, reason: link.shown(&reason) },
         Failure::Handshake(error, end) => {
-            let end = end.map(|end| format!("; {end}")).unwrap_or_default();
-            ImportError::Handshake { name, reason: shown(&format!("{}{end}", reason(&error))) }
+            let transport = match last(&error) {
+                ClientInitializeError::TransportError { error, .. } => Some(transport_reason(error)),
+                ClientInitializeError::ConnectionClosed(reason) => Some(Transport::Broken(reason.clone())),
+                _ => None,
+            };
+            match (transport, end) {
+                (Some(Transport::Unreachable(reason)), _) | (Some(Transport::Broken(_)), Some(reason)) => {
+                    ImportError::Open { name, reason: link.shown(&reason) }
+                }
+                (Some(Transport::Broken(reason)), None) => ImportError::Handshake { name, reason: link.shown(&reason) },
+                (None, end) => {
+                    let end = end.map(|end| format!("; {end}")).unwrap_or_default();
+                    ImportError::Handshake { name, reason: link.shown(&format!("{}{end}", reason(&error))) }
+                }
+            }
         }
+    }
+}
+
+/// The reason why a transport has failed.
+pub(super) enum Transport {
+    /// The server cannot be reached. The reason has the next step.
+    Unreachable(String),
+    /// The connection ended, or an answer was none of the protocol.
+    Broken(String),
+}
+
+impl Transport {
+    pub(super) fn into_reason(self) -> String {
+        match self {
+            Self::Unreachable(reason) | Self::Broken(reason) => reason,
+        }
+    }
+}
+
+/// Returns the reason of an error without the type of its transport.
+pub(super) fn transport_reason(error: &DynamicTransportError) -> Transport {
+    #[cfg(feature = "http")]
+    {
+        use rmcp::transport::streamable_http_client::StreamableHttpError;
+        use rmcp::transport::worker::WorkerQuitReason;
+        use tools_http::HttpError;
+
+        let failed = match error.error.downcast_ref::<WorkerQuitReason<StreamableHttpError<HttpError>>>() {
+            Some(WorkerQuitReason::Fatal { error, .. }) => Some(error),
+            _ => error.error.downcast_ref::<StreamableHttpError<HttpError>>(),
+        };
+        match failed {
+            Some(StreamableHttpError::Client(error)) => return Transport::Unreachable(error.to_string()),
+            Some(StreamableHttpError::HttpStatus(error)) => {
+                return Transport::Unreachable(format!("{error}; try again later"));
+            }
+            Some(error) => return Transport::Broken(format!("{error}; check that its URL is that of an MCP endpoint")),
+            None => {}
+        }
+    }
+    Transport::Broken(error.error.to_string())
+}
+
+/// Returns the error of the last attempt.
+fn last(error: &ClientInitializeError) -> &ClientInitializeError {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => last(fallback),
+        other => other,
     }
 }
 
@@ -85,6 +147,7 @@ fn reason(error: &ClientInitializeError) -> String {
         ClientInitializeError::LegacyFallbackFailed { discover, fallback } => {
             format!("{}; in revision 2025-11-25: {}", reason(discover), reason(fallback))
         }
+        ClientInitializeError::TransportError { error, .. } => transport_reason(error).into_reason(),
         other => other.to_string(),
     }
 }

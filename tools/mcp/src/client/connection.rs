@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tools::CancellationToken;
 
 use super::connect::connect;
-use super::link::{Link, State, shown};
+use super::link::{Link, State};
 use super::listing::{Listed, Listing, list};
 use super::registration::Registration;
 use super::service::Client;
@@ -78,11 +78,14 @@ impl Connection {
                 Ok((running, guard)) => {
                     self.serve(running).await;
                     let reason = guard.close().await;
-                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| shown(&reason))
+                    reason.map_or_else(|| "the connection ended".to_owned(), |reason| self.link.shown(&reason))
                 }
                 Err(error) => {
                     tracing::warn!(server = self.link.name().as_str(), "{error}");
-                    let reason = error.to_string();
+                    let reason = match &error {
+                        ImportError::Open { reason, .. } => reason.clone(),
+                        other => other.to_string(),
+                    };
                     self.fail(error);
                     reason
                 }
@@ -143,7 +146,8 @@ impl Connection {
             let again = if has_tools {
                 self.list(peer).await
             } else {
-                self.update(Listing { items: Vec::new(), fresh_until: None, cut: None }).await
+                let none = Listing { items: Vec::new(), fresh_until: None, cut: None };
+                self.update(none, model::Resource::is_offered(peer)).await
             };
             let interval = sleep(MIN_INTERVAL);
             let expiry = async {
@@ -163,9 +167,9 @@ impl Connection {
     /// Reads the list, and returns the time to read it again.
     async fn list(&mut self, peer: &Peer<RoleClient>) -> Option<Instant> {
         match list(peer).await {
-            Ok(listing) => self.update(listing).await,
+            Ok(listing) => self.update(listing, model::Resource::is_offered(peer)).await,
             Err(error) => {
-                let (name, reason) = (self.link.name().clone(), shown(&error.to_string()));
+                let (name, reason) = (self.link.name().clone(), self.link.shown(&error.to_string()));
                 tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
                 self.link.set_unlisted(&reason);
                 self.fail(ImportError::List { name, what: "tools", reason });
@@ -174,11 +178,14 @@ impl Connection {
         }
     }
 
-    async fn update(&mut self, listing: Listing<model::Tool>) -> Option<Instant> {
+    async fn update(&mut self, listing: Listing<model::Tool>, has_resources: bool) -> Option<Instant> {
         let fresh_until = listing.fresh_until;
-        let report = self.registration.update(&self.link, listing).await;
+        let report = self.registration.update(&self.link, listing, has_resources).await;
         for refused in &report.refused {
             tracing::warn!(server = self.link.name().as_str(), "{refused}");
+        }
+        for note in &report.notes {
+            tracing::warn!(server = self.link.name().as_str(), "{note}");
         }
         self.outcome.send_replace(Some(Ok(Arc::new(report))));
         fresh_until.map(|until| until.max(Instant::now() + MIN_FRESH))

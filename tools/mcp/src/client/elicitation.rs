@@ -3,7 +3,8 @@
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
 use tools::call::AskError;
-use tools::question::AnswerKind;
+use tools::protocol::Normaliser;
+use tools::question::{AnswerKind, InvalidQuestion};
 use tools::{Answer, Question, ToolContext, visible_line, visible_text};
 
 use super::ServerName;
@@ -30,13 +31,12 @@ pub(super) async fn elicit(server: &ServerName, cx: Option<&ToolContext>, params
             }
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-            let is_web = url.starts_with("https://") || url.starts_with("http://");
             let shown = visible_line(&url, MAX_URL);
-            if !is_web || shown != url {
-                return declined();
-            }
+            // User info would look like a host, and is refused.
+            let host = Normaliser::Host.apply(&url).ok().filter(|_| shown == url);
+            let Some(host) = host else { return declined() };
             let text = format!(
-                "{}\n\nOpen this address yourself if you trust it: {shown}\nHave you?",
+                "{}\n\nOpen this address yourself if you trust its host: {shown}\nHost: {host}\nHave you?",
                 headed(server, &message)
             );
             ElicitResult::new(match ask(cx, &text, AnswerKind::Confirmation).await {
@@ -59,7 +59,12 @@ pub(super) enum Asked {
 }
 
 pub(super) async fn ask(cx: &ToolContext, text: &str, kind: AnswerKind) -> Asked {
-    let Ok(question) = Question::new(text, kind) else { return Asked::Nobody };
+    put(cx, Question::new(text, kind)).await
+}
+
+/// Puts a question to the person.
+pub(super) async fn put(cx: &ToolContext, question: Result<Question, InvalidQuestion>) -> Asked {
+    let Ok(question) = question else { return Asked::Nobody };
     match cx.ask(question).await {
         Ok(answer) => Asked::Answer(answer),
         Err(AskError::NobodyThere(_)) => Asked::Nobody,

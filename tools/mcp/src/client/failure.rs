@@ -1,5 +1,6 @@
 //! The errors of requests to a server as errors of calls.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::ErrorCode;
@@ -7,21 +8,42 @@ use rmcp::service::ServiceError;
 use tools::ToolErrorKind;
 
 use super::ServerName;
+use super::connect::transport_reason;
 use super::link::{Link, shown};
 
 /// The code of a server that needs the person to visit a URL first.
 const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 
+/// The time that a call waits for the reason why its connection has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// The time until a call on a new connection can succeed.
 const RECONNECTION: Duration = Duration::from_secs(2);
 
 impl Link {
+    /// Returns the reason why the connection has ended, such as the last words of a process, if it is known soon.
+    async fn end(&self) -> Option<Arc<str>> {
+        tokio::time::timeout(LAST_WORDS, self.down()).await.ok()
+    }
+
     /// Converts the error of a request that runs for a call.
-    pub(super) fn failure(&self, error: ServiceError) -> ToolErrorKind {
+    pub(super) async fn failure(&self, error: ServiceError) -> ToolErrorKind {
         if needs_login(&error) {
             return ToolErrorKind::Unavailable { reason: self.login_required().to_string() };
         }
-        failure(self.name(), error)
+        let end = match error {
+            ServiceError::TransportClosed => self.end().await,
+            _ => None,
+        };
+        let mut kind = failure(self.name(), error);
+        if let ToolErrorKind::ExecutionFailed { message: text }
+        | ToolErrorKind::Unavailable { reason: text }
+        | ToolErrorKind::Transient { message: text, .. } = &mut kind
+        {
+            *text = self.masked(std::mem::take(text));
+            text.extend(end.iter().map(|end| format!("; {end}")));
+        }
+        kind
     }
 }
 
@@ -56,7 +78,7 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
         ServiceError::TransportSend(error) => ToolErrorKind::Transient {
             message: format!(
                 "the call could not be sent to the MCP server {server}, which may have received a part of it: {}",
-                shown(&error.to_string())
+                shown(&transport_reason(&error).into_reason())
             ),
             retry_after: Some(RECONNECTION),
         },

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tools::question::AnswerKind;
 use tools::{Answer, Json, Question, ToolContext, ValueSchema, visible_line};
 
-use super::elicitation::{Asked, ask};
+use super::elicitation::{Asked, ask, put};
 
 /// The maximum number of fields.
 const MAX_FIELDS: usize = 20;
@@ -67,7 +67,10 @@ impl Field {
         let mut problem = String::new();
         for _ in 0..MAX_ATTEMPTS {
             let text = format!("{message}\n\n{}{problem}", self.label());
-            let answer = match ask(cx, &text, self.kind()).await {
+            let may_be_empty = !self.is_required || self.schema.get("default").is_some();
+            let question = Question::new(&text, self.kind());
+            let question = question.map(|question| if may_be_empty { question.with_empty_answer() } else { question });
+            let answer = match put(cx, question).await {
                 Asked::Answer(answer) => answer,
                 Asked::Nobody => return Err(Filled::Declined),
                 Asked::Cancelled => return Err(Filled::Cancelled),

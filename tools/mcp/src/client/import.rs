@@ -17,6 +17,7 @@ pub struct Import {
     pub(super) review: Option<Arc<dyn Review>>,
     pub(super) has_sampling: bool,
     pub(super) known: Vec<(ToolName, ServerTool)>,
+    pub(super) has_resources: bool,
     pub(super) login_advice: String,
 }
 
@@ -33,6 +34,7 @@ impl Import {
             review: None,
             has_sampling: false,
             known: Vec::new(),
+            has_resources: false,
             login_advice: "ask the user to log in to it".to_owned(),
         }
     }
@@ -74,6 +76,12 @@ impl Import {
     #[must_use]
     pub fn with_known(self, known: impl IntoIterator<Item = (ToolName, ServerTool)>) -> Self {
         Self { known: known.into_iter().collect(), ..self }
+    }
+
+    /// Sets whether the server had resources at an earlier connection, so that the tool `mcp.resource` is there before the next one.
+    #[must_use]
+    pub fn with_known_resources(self, has_resources: bool) -> Self {
+        Self { has_resources, ..self }
     }
 }
 

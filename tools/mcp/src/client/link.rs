@@ -9,7 +9,7 @@ use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
-use super::{Import, ImportError, Review, ServerName, Status};
+use super::{Import, ImportError, Review, Server, ServerName, Status};
 
 /// The maximum length of a text of a server in an error message, in characters.
 pub(super) const MAX_MESSAGE: usize = 500;
@@ -23,6 +23,7 @@ pub(super) struct Link {
     present: Mutex<HashMap<ToolName, Digest>>,
     pub(super) review: Option<Arc<dyn Review>>,
     login_advice: String,
+    server: Server,
     /// True if the server may ask for messages of the host's model.
     pub(super) has_sampling: bool,
     pub(super) calls: Calls,
@@ -68,6 +69,7 @@ impl Link {
             present,
             review: import.review.clone(),
             login_advice: import.login_advice.clone(),
+            server: import.server.clone(),
             has_sampling: import.has_sampling,
             calls,
             wanted,
@@ -77,6 +79,16 @@ impl Link {
 
     pub(super) fn name(&self) -> &ServerName {
         &self.name
+    }
+
+    /// Returns a text about the server as a part of a message, without the secrets of its URL.
+    pub(super) fn shown(&self, text: &str) -> String {
+        shown(&self.masked(text.to_owned()))
+    }
+
+    /// Returns a text without the secrets of the server's URL.
+    pub(super) fn masked(&self, text: String) -> String {
+        self.server.masked(text)
     }
 
     /// Returns the error of a server that requires a login.
@@ -152,10 +164,15 @@ impl Link {
         let present = self.present.lock().unwrap_or_else(PoisonError::into_inner).get(tool).copied();
         // A server that lists a tool no more answers for itself.
         if present.is_some_and(|present| present != *digest) {
-            let reason = format!(
-                "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
-                self.name
-            );
+            let present = present.unwrap_or(*digest);
+            // The host's reason has the next step of its user.
+            let refused = self.review.as_ref().and_then(|review| review.check(tool, &present).err());
+            let reason = refused.unwrap_or_else(|| {
+                format!(
+                    "the MCP server {} has changed the definition of {tool} since the tool was offered; use another tool",
+                    self.name
+                )
+            });
             return Err(ToolErrorKind::Unavailable { reason });
         }
         Ok(())
@@ -191,6 +208,16 @@ impl Link {
             },
             State::Down { reason } => Status::Disconnected { reason: reason.to_string() },
             State::Closed => Status::Removed,
+        }
+    }
+
+    /// Waits until the server is not connected, and returns the reason.
+    pub(super) async fn down(&self) -> Arc<str> {
+        let mut state = self.state.subscribe();
+        match state.wait_for(|state| matches!(state, State::Down { .. })).await.as_deref() {
+            Ok(State::Down { reason }) => reason.clone(),
+            // The sender is in `self`, so the channel is open.
+            _ => "".into(),
         }
     }
 

@@ -10,7 +10,7 @@ use rmcp::{RoleClient, model};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::Cut;
 
@@ -25,6 +25,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// The time limit of one page.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time limit of a whole list.
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The items of a list.
 #[derive(Debug)]
@@ -98,11 +101,16 @@ listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, promp
 pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T>, ServiceError> {
     let mut listing = Listing { items: Vec::new(), fresh_until: None, cut: None };
     let mut seen = HashSet::new();
-    let (mut cursor, mut bytes) = (None, 0);
+    let (mut cursor, mut bytes, deadline) = (None, 0, Instant::now() + LIST_TIMEOUT);
     for number in 1.. {
         let request = T::request(PaginatedRequestParams::default().with_cursor(cursor));
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
-        let result = peer.send_request_with_option(request, options).await?.await_response().await?;
+        let answer = async { peer.send_request_with_option(request, options).await?.await_response().await };
+        let Ok(result) = timeout_at(deadline, answer).await else {
+            listing.cut = Some(Cut::Time { limit: LIST_TIMEOUT });
+            return Ok(listing);
+        };
+        let result = result?;
         let (items, next, ttl) = page::<T>(result)?;
         // Zero is no time to wait for: such a server reports its changes, or makes none.
         let ttl = ttl.filter(|ttl| *ttl > 0);

@@ -61,7 +61,12 @@ impl Registration {
     }
 
     /// Registers, replaces and removes the tools that differ from the list.
-    pub(super) async fn update(&mut self, link: &Arc<Link>, listing: Listing<model::Tool>) -> Report {
+    pub(super) async fn update(
+        &mut self,
+        link: &Arc<Link>,
+        listing: Listing<model::Tool>,
+        has_resources: bool,
+    ) -> Report {
         let mut report = Report { cut: listing.cut, ..Report::default() };
         // An update that was interrupted has left some.
         self.earlier.extend(self.entries.drain());
@@ -88,7 +93,9 @@ impl Registration {
         for (_, earlier) in self.earlier.drain() {
             self.destination.unregister(&earlier.entry);
         }
-        link.review.iter().for_each(|review| review.end_list());
+        if let Some(review) = &link.review {
+            report.notes = review.end_list(has_resources);
+        }
         link.set_present(seen.present);
         report
     }

@@ -1,5 +1,7 @@
 //! [`Report`]: the outcome of importing a server's tools.
 
+use std::time::Duration;
+
 use tools::{RegisterError, ToolName};
 
 /// The outcome of the latest list of a server's tools.
@@ -12,6 +14,8 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The limit that ended the list early, if one did. Tools after it are not imported.
     pub cut: Option<Cut>,
+    /// The notes of the host's [review](super::Import::with_review), such as a decision about a tool that the server does not have.
+    pub notes: Vec<String>,
 }
 
 /// A definition that is not registered.
@@ -73,6 +77,12 @@ pub enum Cut {
     Bytes {
         /// The limit.
         most: usize,
+    },
+    /// The list takes too long.
+    #[error("the list ended after {limit:?}")]
+    Time {
+        /// The limit.
+        limit: Duration,
     },
     /// A page refers to a page that was read before.
     #[error("the list ended where its pages repeat")]

@@ -13,8 +13,12 @@ pub trait Review: Send + Sync {
     /// Returns the reason why the tool must not be registered.
     fn review(&self, definition: &ServerTool, tool: Tool) -> Result<Tool, String>;
 
-    /// Called after each complete list of the server, when all its definitions were reviewed.
-    fn end_list(&self) {}
+    /// Called after each complete list of the server, when all its definitions were reviewed. `has_resources` tells whether the server
+    /// has resources, too. Returns notes for the [report](super::Report).
+    fn end_list(&self, has_resources: bool) -> Vec<String> {
+        let _ = has_resources;
+        Vec::new()
+    }
 
     /// Decides whether a call may run that was made for a definition with this digest. Permits each one by default.
     ///

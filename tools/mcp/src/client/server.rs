@@ -75,6 +75,15 @@ impl Server {
         })))
     }
 
+    /// Returns a text without the secrets of the server's URL.
+    pub(super) fn masked(&self, text: String) -> String {
+        match &self.0 {
+            #[cfg(feature = "http")]
+            Kind::Http(server) => server.masked(text),
+            _ => text,
+        }
+    }
+
     /// Opens a connection in a mode.
     pub(super) async fn connect(&self, client: Client, mode: ClientLifecycleMode) -> Result<Connected, Failure> {
         match &self.0 {

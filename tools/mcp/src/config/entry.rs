@@ -53,14 +53,36 @@ impl ServerEntry {
         self.transport.map(|text| expansion::expand(text, variables)).map_err(|misplaced| self.error(misplaced))
     }
 
-    /// Returns the names of the variables in references.
+    /// Returns the command and the working directory of a program, expanded like [`expand`](Self::expand) does. Returns `None` for a
+    /// server that is reached by URL.
+    ///
+    /// # Errors
+    /// As [`expand`](Self::expand), for these two fields.
+    pub fn expand_program(&self, variables: &Variables) -> Result<Option<(String, Option<String>)>, ConfigError> {
+        let Transport::Stdio { command, cwd, .. } = &self.transport else { return Ok(None) };
+        let expand = |field: &str, text: &String| {
+            expansion::expand(text, variables).map_err(|fault| self.error((field.to_owned(), fault)))
+        };
+        let cwd = cwd.as_ref().map(|cwd| expand("cwd", cwd)).transpose()?;
+        Ok(Some((expand("command", command)?, cwd)))
+    }
+
+    /// Returns the values of the variables in the URL. They may be secrets.
+    pub fn url_values(&self, variables: &Variables) -> Vec<String> {
+        let Transport::Http { url, .. } = &self.transport else { return Vec::new() };
+        let names = expansion::names(url).unwrap_or_default();
+        names.iter().filter_map(|(name, _)| variables.value(name).ok()).map(str::to_owned).collect()
+    }
+
+    /// Returns the names of the variables in references that have no default.
     ///
     /// # Errors
     /// Returns an error if a reference is malformed.
     pub fn variables(&self) -> Result<BTreeSet<String>, ConfigError> {
         let mut names = BTreeSet::new();
         let collected = self.transport.map(|text| {
-            names.extend(expansion::names(text)?);
+            let found = expansion::names(text)?.into_iter();
+            names.extend(found.filter(|(_, has_default)| !has_default).map(|(name, _)| name));
             Ok(String::new())
         });
         collected.map(drop).map_err(|misplaced| self.error(misplaced))?;

@@ -98,7 +98,7 @@ pub enum Fault {
         name: String,
     },
     /// The user has not listed the variable for a project's server.
-    #[error("this project's server may not have the variable {name}; approve the server again and list {name}")]
+    #[error("this project's server may not have the variable {name}; add it with `mcp approve --variable {name}`")]
     Unlisted {
         /// The variable.
         name: String,
@@ -112,6 +112,12 @@ pub enum Fault {
     /// A clause of a grant is invalid.
     #[error(transparent)]
     Clause(#[from] InvalidClause),
+    /// The field is not one of the user's decisions.
+    #[error("there is no such field; the fields are {known}")]
+    Field {
+        /// The fields that there are.
+        known: String,
+    },
     /// The effects are malformed.
     #[error("{reason}")]
     Effects {

@@ -29,7 +29,7 @@ impl Variables {
         Self { values, listed: Some(listed) }
     }
 
-    fn value(&self, name: &str) -> Result<&str, Fault> {
+    pub(super) fn value(&self, name: &str) -> Result<&str, Fault> {
         match (self.values.get(name), &self.listed) {
             (Some(value), _) => Ok(value),
             (None, Some(listed)) if !listed.contains(name) => Err(Fault::Unlisted { name: name.to_owned() }),
@@ -67,10 +67,10 @@ pub(super) fn expand(text: &str, variables: &Variables) -> Result<String, Fault>
     Ok(out)
 }
 
-/// Returns the names of the variables in a text.
-pub(super) fn names(text: &str) -> Result<Vec<String>, Fault> {
+/// Returns the names of the variables in a text, and whether each reference has a default.
+pub(super) fn names(text: &str) -> Result<Vec<(String, bool)>, Fault> {
     let name = |part| match part {
-        Ok(Part::Reference { name, .. }) => Some(Ok(name.to_owned())),
+        Ok(Part::Reference { name, default }) => Some(Ok((name.to_owned(), default.is_some()))),
         Ok(Part::Text(_)) => None,
         Err(fault) => Some(Err(fault)),
     };
@@ -140,7 +140,7 @@ mod tests {
             assert!(matches!(expand(text, &variables), Err(Fault::Reference { .. })), "{text}");
             assert!(matches!(names(text), Err(Fault::Reference { .. })), "{text}");
         }
-        assert_eq!(names("${A} ${B:-x}").unwrap(), ["A", "B"]);
+        assert_eq!(names("${A} ${B:-x}").unwrap(), [("A".to_owned(), false), ("B".to_owned(), true)]);
     }
 
     #[test]

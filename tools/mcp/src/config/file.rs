@@ -43,7 +43,7 @@ impl McpFile {
     /// Reads a file. A missing one has no servers.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, is longer than 4 MiB or is not JSON. JSON has neither comments nor trailing commas.
+    /// Returns an error if the file cannot be read, is no regular file, is longer than 4 MiB or is not JSON. JSON has neither comments nor trailing commas.
     /// Repeated keys are errors.
     pub fn read(path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
         let path = path.into();
@@ -51,6 +51,22 @@ impl McpFile {
             Ok(Some(text)) => Self::from_text(path, text),
             Ok(None) => Ok(Self { path, text: None, document: Map::new() }),
             Err(source) => Err(ConfigError::Read { path, source }),
+        }
+    }
+
+    /// Reads the file of a project, which is untrusted: a link that leads out of the root is an error, and so is all that is no regular
+    /// file. The root has no links.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_within(root: &Path, path: impl Into<PathBuf>) -> Result<Self, ConfigError> {
+        let path = path.into();
+        match path.canonicalize() {
+            Ok(target) if !target.starts_with(root) => {
+                let source = io::Error::other("it is a link that leads out of the project");
+                Err(ConfigError::Read { path, source })
+            }
+            _ => Self::read(path),
         }
     }
 
@@ -144,6 +160,11 @@ impl McpFile {
         Ok(())
     }
 
+    /// Removes the user's decisions about a server of a project. Returns true if there were any.
+    pub fn remove_project_settings(&mut self, workspace: &str, server: &str) -> bool {
+        remove_at(&mut self.document, &[SETTINGS, "projects", workspace, server])
+    }
+
     /// Replaces the file at once. The user's own file is for the user only. A link stays, and its target is replaced.
     ///
     /// # Errors
@@ -214,13 +235,40 @@ impl McpFile {
     }
 }
 
+/// Removes the value at a place, and the objects on the way that have become empty. Returns true if there was one.
+fn remove_at(object: &mut Map<String, Value>, place: &[&str]) -> bool {
+    let Some((field, rest)) = place.split_first() else { return false };
+    if rest.is_empty() {
+        return object.remove(*field).is_some();
+    }
+    let Some(Value::Object(next)) = object.get_mut(*field) else { return false };
+    let is_removed = remove_at(next, rest);
+    if is_removed && next.is_empty() {
+        object.remove(*field);
+    }
+    is_removed
+}
+
 /// Reads a text. Returns `None` if there is no file.
 fn read(path: &Path) -> io::Result<Option<String>> {
-    let file = match fs::File::open(path) {
+    let mut options = fs::File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+
+        // Without it, to open a pipe waits for its other end.
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
+    }
+    let file = match options.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
     let mut text = String::new();
     file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_BYTES {

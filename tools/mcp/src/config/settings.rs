@@ -1,6 +1,6 @@
 //! [`ServerSettings`]: what the user permits a server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 use tools::protocol::Declared;
@@ -15,6 +15,12 @@ const ALL: &str = "*";
 
 /// The word for effects that only read, at the server of the tool.
 const READ_ONLY: &str = "read_only";
+
+/// The word for effects that touch nothing.
+const PURE: &str = "pure";
+
+/// The fields.
+const FIELDS: [&str; 4] = ["variables", "grant", "sampling", "effects"];
 
 /// The decisions of the user about a server. Only the user's own file has them.
 ///
@@ -47,6 +53,9 @@ enum Declaration {
 impl ServerSettings {
     pub(super) fn parse(settings: &Map<String, Value>) -> Result<Self, Misplaced> {
         let fields = Fields(settings);
+        if let Some(unknown) = settings.keys().find(|field| !FIELDS.contains(&field.as_str())) {
+            return Err((unknown.clone(), Fault::Field { known: FIELDS.map(|field| format!("`{field}`")).join(", ") }));
+        }
         let variables = fields.texts("variables")?;
         if let Some(index) = variables.iter().position(|name| !is_name(name)) {
             return Err((format!("variables[{index}]"), Fault::Variable { name: variables[index].clone() }));
@@ -59,6 +68,11 @@ impl ServerSettings {
             let place = || format!("effects.{tool}");
             let declaration = match value {
                 Value::String(word) if word == READ_ONLY => Declaration::ReadOnly,
+                Value::String(word) if word != PURE => {
+                    let reason =
+                        format!("{word:?} is not supported; write {READ_ONLY:?}, {PURE:?}, or an object of effects");
+                    return Err((place(), Fault::Effects { reason }));
+                }
                 value => {
                     let effects = serde_json::from_value(value.clone());
                     let fault = |error: serde_json::Error| Fault::Effects { reason: error.to_string() };
@@ -83,6 +97,11 @@ impl ServerSettings {
             },
             None => tool,
         }
+    }
+
+    /// Returns the names of tools that have declared effects and are not among these.
+    pub(crate) fn effects_without_tool<'a>(&'a self, tools: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+        self.effects.keys().map(String::as_str).filter(|name| *name != ALL && !tools.contains(name))
     }
 
     /// Returns the settings with these variables added.
@@ -138,6 +157,8 @@ mod tests {
             (json!({"variables": "A"}), "variables"),
             (json!({"grant": ["fs"]}), "grant"),
             (json!({"sampling": "yes"}), "sampling"),
+            (json!({"Grant": []}), "Grant"),
+            (json!({"projects": {}}), "projects"),
             (json!({"effects": {"a": "reads"}}), "effects.a"),
             (json!({"effects": []}), "effects"),
         ] {

@@ -3,9 +3,9 @@
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CustomRequest, CustomResult,
-    DiscoverRequestParams, ErrorCode, ErrorData, GetPromptRequestParams, GetTaskParams, InitializeRequestParams,
-    PaginatedRequestParams, ReadResourceRequestParams, SetLevelRequestParams, SubscribeRequestParams,
-    SubscriptionsListenRequestParams, UnsubscribeRequestParams, UpdateTaskParams,
+    ErrorCode, ErrorData, GetPromptRequestParams, GetTaskParams, InitializeRequestParams, ReadResourceRequestParams,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::handler::Handler;
 
-/// A reader of parameters, which returns the reason why they do not fit.
+/// A reader of the parameters of a method that must have some, which returns the reason why they do not fit.
 type Check = fn(Value) -> Option<String>;
 
 impl Handler {
@@ -52,10 +52,8 @@ impl Handler {
     fn check(&self, method: &str) -> Option<Check> {
         let check: Check = match method {
             "initialize" => check::<InitializeRequestParams>,
-            "server/discover" => check::<DiscoverRequestParams>,
             "subscriptions/listen" => check::<SubscriptionsListenRequestParams>,
             "logging/setLevel" => check::<SetLevelRequestParams>,
-            "tools/list" => check::<Option<PaginatedRequestParams>>,
             "tools/call" => check::<CallToolRequestParams>,
             "tasks/get" => check::<GetTaskParams>,
             "tasks/update" => check::<UpdateTaskParams>,
@@ -68,9 +66,6 @@ impl Handler {
                 }
                 match method {
                     "completion/complete" => check::<CompleteRequestParams>,
-                    "prompts/list" | "resources/list" | "resources/templates/list" => {
-                        check::<Option<PaginatedRequestParams>>
-                    }
                     "prompts/get" => check::<GetPromptRequestParams>,
                     "resources/read" => check::<ReadResourceRequestParams>,
                     "resources/subscribe" => check::<SubscribeRequestParams>,

@@ -1,7 +1,7 @@
 //! [`Executable`]: the program that a command starts.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,9 @@ impl Executable {
             return Self::at(cwd.join(path));
         }
         env::split_paths(search).filter(|folder| folder.is_absolute()).find_map(|folder| {
-            let path = folder.join(command);
-            Self::at(path.clone()).or_else(|| Self::at(path.with_extension(env::consts::EXE_EXTENSION)))
+            let mut with_suffix = OsString::from(command);
+            with_suffix.push(env::consts::EXE_SUFFIX);
+            Self::at(folder.join(command)).or_else(|| Self::at(folder.join(with_suffix)))
         })
     }
 

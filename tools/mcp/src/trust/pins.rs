@@ -1,6 +1,6 @@
 //! [`Pins`]: the definitions of a server's tools that the user has approved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -152,11 +152,18 @@ impl Pins {
         &self.path
     }
 
+    /// Returns true if the server had resources at its latest list, for
+    /// [`Import::with_known_resources`](crate::client::Import::with_known_resources).
+    pub fn has_resources(&self) -> bool {
+        self.resources_path().exists()
+    }
+
     /// Removes the pins. Returns true if there were any.
     ///
     /// # Errors
     /// Returns [`TrustError::Write`] if the file cannot be removed.
     pub fn remove(self) -> Result<bool, TrustError> {
+        self.keep_resources(false);
         private_file::remove(&self.path).map_err(|source| TrustError::Write { path: self.path, source })
     }
 
@@ -185,6 +192,23 @@ impl Pins {
         written.map_err(|source| TrustError::Write { path: self.path.clone(), source })
     }
 
+    /// Returns the path of the file whose presence tells that the server has resources.
+    fn resources_path(&self) -> PathBuf {
+        self.path.with_extension("resources")
+    }
+
+    fn keep_resources(&self, has_resources: bool) {
+        let path = self.resources_path();
+        let kept = match has_resources {
+            true if path.exists() => Ok(false),
+            true => private_file::create(&path, ""),
+            false => private_file::remove(&path),
+        };
+        if let Err(error) = kept {
+            tracing::warn!(server = self.server.as_str(), "{} cannot be changed: {error}", path.display());
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -206,9 +230,10 @@ impl Review for Pins {
         Ok(self.settings.with_declared_effects(definition.name(), tool))
     }
 
-    fn end_list(&self) {
+    fn end_list(&self, has_resources: bool) -> Vec<String> {
         let mut state = self.lock();
         let listed = std::mem::take(&mut state.listed);
+        self.keep_resources(has_resources);
         if state.pinned.is_none() {
             let pinned = self.pin_first(&listed).unwrap_or_else(|error| {
                 tracing::warn!(
@@ -219,6 +244,13 @@ impl Review for Pins {
             });
             state.pinned = Some(pinned);
         }
+        let names: BTreeSet<_> = listed.values().map(|pin| pin.definition.name()).collect();
+        let notes = self.settings.effects_without_tool(&names).map(|name| {
+            format!(
+                "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
+            )
+        });
+        let notes = notes.collect();
         let pinned = state.pinned.as_ref();
         let pending = listed.into_iter().filter_map(|(tool, pin)| {
             let pinned = pinned.and_then(|pinned| pinned.get(&tool));
@@ -227,6 +259,7 @@ impl Review for Pins {
             (!is_pinned).then_some(Pending { tool, pinned, present: pin.definition })
         });
         state.pending = pending.collect();
+        notes
     }
 
     fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {

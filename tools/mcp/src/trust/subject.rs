@@ -1,5 +1,7 @@
 //! [`Subject`]: the facts about a project's server that the user approves.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tools::Digest;
@@ -32,15 +34,25 @@ pub struct Change {
 
 impl Subject {
     /// Creates a subject from the entry of a project's file. The workspace is the absolute path of its root. A server without an
-    /// executable has `None`.
-    pub fn new(workspace: &str, server: &ServerName, entry: &ServerEntry, executable: Option<&Executable>) -> Self {
+    /// executable has `None`. `folder` is the working directory with all links resolved; it is a part of the subject if the entry names
+    /// one.
+    pub fn new(
+        workspace: &str,
+        server: &ServerName,
+        entry: &ServerEntry,
+        executable: Option<&Executable>,
+        folder: Option<&Path>,
+    ) -> Self {
         let facts = match &entry.transport {
             Transport::Stdio { command, args, env, cwd } => json!({
                 "command": command,
                 "executable": executable.map(ToString::to_string),
                 "args": args,
                 "env": env,
-                "cwd": cwd,
+                "cwd": cwd.as_ref().map(|cwd| match folder {
+                    Some(folder) if folder != Path::new(cwd) => json!([cwd, folder.to_string_lossy()]),
+                    _ => json!(cwd),
+                }),
             }),
             Transport::Http { url, headers } => json!({"url": url, "headers": headers}),
         };

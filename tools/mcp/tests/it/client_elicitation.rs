@@ -126,6 +126,8 @@ async fn each_field_of_a_form_is_a_question_to_the_person_of_the_call() {
         assert!(questions[1].text().contains("That does not fit:"), "{}", questions[1].text());
         let options = ["red", "green"].map(str::to_owned).to_vec();
         assert_eq!(questions[4].kind(), &AnswerKind::Choice { options });
+        let optional: Vec<_> = questions.iter().map(Question::may_be_empty).collect();
+        assert_eq!(optional, [[false; 7].as_slice(), &[true; 3]].concat());
     }
 }
 
@@ -154,6 +156,8 @@ async fn a_url_is_shown_as_text_and_only_if_it_is_one() {
             ("https://example.org/login?x=1", "accept"),
             ("javascript:alert(1)", "decline"),
             ("https://example.org/\u{202e}gro", "decline"),
+            ("https://github.com@evil.example/login", "decline"),
+            ("https://evil.example\\@github.com/login", "decline"),
         ] {
             let question = elicitation(json!({"mode": "url", "message": "Log in.", "url": url, "elicitationId": "1"}));
             let person = Prepared::new([Answer::Confirmation(true)]);
@@ -161,6 +165,7 @@ async fn a_url_is_shown_as_text_and_only_if_it_is_one() {
             assert_eq!(answer["action"], expected, "{url}");
             let questions = person.questions.lock().unwrap();
             assert!(questions.iter().all(|question| question.text().contains(url)));
+            assert!(questions.iter().all(|question| question.text().contains("\nHost: example.org\n")));
             assert_eq!(questions.len(), usize::from(expected == "accept"));
         }
     }

@@ -244,3 +244,42 @@ fn answered(message: &Value) -> Vec<String> {
         _ => Vec::new(),
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_list_of_slow_pages_without_end_is_cut_in_time() {
+    let pages = std::sync::atomic::AtomicUsize::new(0);
+    let open = move || {
+        let first = pages.fetch_add(1000, std::sync::atomic::Ordering::Relaxed);
+        async move {
+            let (ours, theirs) = tokio::io::duplex(1024 * 1024);
+            tokio::spawn(async move {
+                let (read, mut write) = tokio::io::split(theirs);
+                let mut lines = BufReader::new(read).lines();
+                let mut page = first;
+                while let Ok(Some(line)) = lines.next_line().await {
+                    let message: Value = serde_json::from_str(&line).unwrap();
+                    let answer = match message["method"].as_str().unwrap() {
+                        "initialize" => result(&message, initialized()),
+                        "tools/list" => {
+                            tokio::time::sleep(Duration::from_secs(7)).await;
+                            page += 1;
+                            let tool = json!({"name": format!("t{page}"), "inputSchema": {"type": "object"}});
+                            result(&message, json!({"tools": [tool], "nextCursor": page.to_string()}))
+                        }
+                        "server/discover" => {
+                            let error = json!({"code": -32601, "message": "Method not found"});
+                            json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()
+                        }
+                        _ => continue,
+                    };
+                    write.write_all((answer + "\n").as_bytes()).await.unwrap();
+                }
+            });
+            Ok(tokio::io::split(ours))
+        }
+    };
+    let import = Import::new("s".parse().unwrap(), Server::from_streams(open));
+    let (_catalog, _servers, imported) = imported(import).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!((report.tools.len(), report.cut), (8, Some(Cut::Time { limit: Duration::from_secs(60) })));
+}

@@ -1,15 +1,15 @@
 //! Resources and prompts.
 
 use rmcp::model::{
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult, ListResourcesResult,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject, ListPromptsResult,
+    ListResourcesResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, Role, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use serde_json::json;
 use tools::{Content, Grant, ToolContext, ToolErrorKind};
-use tools_mcp::client::{Import, Server};
+use tools_mcp::client::{Import, Server, Servers, Status};
 
 use crate::scripted::{MODERN, Scripted, imported, tool};
 
@@ -25,7 +25,9 @@ impl ServerHandler for Library {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(vec![Resource::new("book://1", "one").with_size(4)]))
+        Ok(ListResourcesResult::with_all_items(vec![
+            Resource::new("book://1", "one").with_description("A\u{200b} book.").with_size(4),
+        ]))
     }
 
     async fn read_resource(
@@ -87,6 +89,10 @@ async fn a_resource_is_read_within_the_grant() {
     let cx = ToolContext::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
     let absent = catalog.execute(&cx, "mcp.resource", json!({"server": "other", "uri": "book://1"})).await.unwrap_err();
     assert!(absent.to_string().contains("the servers are: library"), "{absent}");
+    for arguments in [json!({"server": "library"}), json!({"server": "library", "uri": ""})] {
+        let listed = catalog.execute(&cx, "mcp.resource", arguments).await.unwrap().to_text();
+        assert_eq!(listed, "book://1 (one): A<U+200B> book.");
+    }
     drop(servers);
     assert!(catalog.names().is_empty());
 }
@@ -108,4 +114,18 @@ async fn a_server_without_resources_or_prompts_has_empty_lists_and_no_tool_for_t
     assert!(imported.resource_templates().await.unwrap().items.is_empty());
     assert!(imported.prompts().await.unwrap().items.is_empty());
     assert_eq!(catalog.names(), ["mcp:s/t"]);
+}
+
+#[tokio::test]
+async fn resources_of_a_server_that_is_known_are_read_before_it_is_connected() {
+    let catalog = tools::SharedCatalog::new();
+    let servers = Servers::new(catalog.clone());
+    let known = Tool::new("t", "Does it.", JsonObject::new());
+    let definition = tools_mcp::client::ServerTool::from_json(json!(known)).unwrap();
+    let import = library().with_known([("mcp:library/t".parse().unwrap(), definition)]).with_known_resources(true);
+    let imported = servers.import(import).unwrap();
+    assert_eq!((catalog.names().len(), imported.status()), (2, Status::Idle));
+    let cx = ToolContext::new().with_grant(Grant::parse(["mcp:read:**"]).unwrap());
+    let arguments = json!({"server": "library", "uri": "book://1"});
+    catalog.execute(&cx, "mcp.resource", arguments).await.unwrap();
 }

@@ -91,9 +91,10 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
     for (method, params, code) in [
         ("tools/call", json!({"name": 1}), -32602),
         ("tools/call", json!({"arguments": {}}), -32602),
-        ("tools/list", json!([1]), -32602),
         ("logging/setLevel", json!({"level": "loud"}), -32602),
         ("tasks/get", json!({}), -32602),
+        ("initialize", json!({"protocolVersion": 1}), -32602),
+        ("subscriptions/listen", json!({"notifications": 1}), -32602),
         ("prompts/get", json!({"name": 1}), -32602),
         ("resources/read", json!({"uri": 1}), -32601),
         ("tools/cal", json!({}), -32601),

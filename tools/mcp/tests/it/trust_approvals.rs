@@ -17,7 +17,7 @@ fn server() -> ServerName {
 }
 
 fn subject(fields: &Value) -> Subject {
-    Subject::new("/w", &server(), &entry(fields), None)
+    Subject::new("/w", &server(), &entry(fields), None, None)
 }
 
 fn stdio() -> Value {
@@ -82,7 +82,7 @@ fn an_approval_is_for_one_workspace_and_one_server_and_for_what_was_seen() {
     let (seen, entry) = (subject(&stdio()), entry(&stdio()));
     approvals.approve(&seen, &seen.digest()).unwrap();
     for (workspace, server) in [("/other", "s"), ("/w", "t"), ("/w/s", "s")] {
-        let other = Subject::new(workspace, &server.parse().unwrap(), &entry, None);
+        let other = Subject::new(workspace, &server.parse().unwrap(), &entry, None, None);
         assert_eq!(approvals.find(&other).unwrap(), Approval::Missing);
     }
     let other = subject(&json!({"command": "evil"}));
@@ -111,10 +111,12 @@ fn another_executable_needs_approval_again() {
     let found = find("tool").unwrap();
     assert_eq!((&found.path, &found.target), (&one, &one));
     assert_eq!(find("other/tool").unwrap().path, other);
-    assert!(["plain", "./plain", "missing", "", "one"].iter().all(|command| find(command).is_none()));
+    assert!(
+        ["plain", "./plain", "missing", "", "one", "tool.9", "tool."].iter().all(|command| find(command).is_none())
+    );
 
     let approvals = Approvals::new(root.join("approvals"));
-    let subject = || Subject::new("/w", &server(), &entry(&json!({"command": "tool"})), find("tool").as_ref());
+    let subject = || Subject::new("/w", &server(), &entry(&json!({"command": "tool"})), find("tool").as_ref(), None);
     approvals.approve(&subject(), &subject().digest()).unwrap();
     assert_eq!(approvals.find(&subject()).unwrap(), Approval::Given);
     // An earlier folder of the search path has a link now, and then the link leads elsewhere.

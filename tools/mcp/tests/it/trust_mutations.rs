@@ -35,7 +35,7 @@ fn definition() -> Value {
 fn pinned(folder: &tempfile::TempDir) -> Pins {
     let pins = Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), ServerSettings::default()).unwrap();
     review(&pins, &definition().to_string()).unwrap();
-    pins.end_list();
+    pins.end_list(false);
     assert!(review(&pins, &definition().to_string()).is_ok());
     pins
 }

@@ -167,6 +167,32 @@ async fn a_call_waits_until_the_list_of_its_connection_is_known() {
 }
 
 #[tokio::test]
+async fn an_approval_of_another_process_counts_after_the_pins_are_read_again() {
+    for revision in BOTH {
+        let folder = tempfile::tempdir().unwrap();
+        let (scripted, pins) = (Scripted::new(revision, vec![tool("a")]), open(&folder));
+        let (catalog, _servers, imported) = import(&scripted, &pins);
+        imported.ready().await.unwrap();
+        assert!(!pins.reload().unwrap());
+        scripted.tools.send_replace(vec![tool("a"), tool("new")]);
+        let approving = open(&folder);
+        let (_, _other, approved) = import(&scripted, &approving);
+        approved.ready().await.unwrap();
+        approving.approve(&approving.pending()).unwrap();
+        assert_eq!(catalog.names(), ["mcp:s/a"]);
+        assert!(pins.reload().unwrap() && !pins.reload().unwrap());
+        let mut changes = catalog.subscribe();
+        imported.refresh();
+        while catalog.names() != ["mcp:s/a", "mcp:s/new"] {
+            changes.changed().await;
+        }
+        // Without the file, the pins stay.
+        std::fs::remove_file(folder.path().join("s.lock")).unwrap();
+        assert!(!pins.reload().unwrap() && pins.is_pinned());
+    }
+}
+
+#[tokio::test]
 async fn two_processes_pin_one_first_list() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (open(&folder), open(&folder));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use tools::Digest;
 use tools_mcp::config::FileOwner;
-use tools_mcp::trust::{Change, Pending, Subject};
+use tools_mcp::trust::{Approval, Change, Pending, Subject};
 
 use super::{ServerOptions, connect};
 use crate::config::Values;
@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::mcp::{Configured, Inventory, Standing};
+use crate::mcp::{Configured, Inventory};
 use crate::notice::{self, STRONG, styled};
 use crate::output;
 use crate::visible::visible;
@@ -24,14 +24,15 @@ use crate::wording::counted;
 pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variables: Vec<String>) -> Result<Exit, Error> {
     let settings = options.config.settings(Values::default())?;
     let mut inventory = Inventory::load(&options.root)?;
+    inventory.warn();
     let mut server = inventory.find(&options.name)?;
     if server.owner == FileOwner::Project {
-        let has_more = variables.iter().any(|name| !server.settings.variables.contains(name));
+        let before = server.settings.clone();
         server.settings = server.settings.with_variables(variables);
-        if !approve_server(&inventory, &server, digests).await? {
+        if !approve_server(&inventory, &mut server, digests).await? {
             return Ok(Exit::Refused);
         }
-        if has_more {
+        if server.settings != before {
             let workspace = inventory.workspace();
             inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
             inventory.user.write(FileOwner::User)?;
@@ -53,19 +54,31 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
     Ok(Exit::Success)
 }
 
-/// Returns true if a project's server is approved, or is so now.
-async fn approve_server(inventory: &Inventory, server: &Configured, digests: &[Digest]) -> Result<bool, Error> {
-    let changes = match inventory.standing(server) {
-        Standing::Ready(_) | Standing::Disabled(_) => return Ok(true),
-        Standing::Unapproved => Vec::new(),
-        Standing::Changed(changes) => changes,
-        Standing::Unusable(reason) => return Err(Error::Server { server: server.name.to_string(), reason }),
+/// Returns true if a project's server is approved, or is so now. It gets the variables that it needs together with the approval of a
+/// person.
+async fn approve_server(inventory: &Inventory, server: &mut Configured, digests: &[Digest]) -> Result<bool, Error> {
+    let (approval, subject) = inventory.approval(server)?;
+    let mut missing: Vec<_> = server.entry.variables()?.into_iter().collect();
+    missing.retain(|name| !server.settings.variables.contains(name));
+    let changes = match approval {
+        Approval::Given if missing.is_empty() => return Ok(true),
+        Approval::Given | Approval::Missing => Vec::new(),
+        Approval::Outdated(changes) => changes,
     };
-    let subject = inventory.subject(server, &inventory.resolve(server)?);
-    output::page(&shown_server(&subject, &changes, server))?;
-    let is_approved = is_approved(digests, &subject.digest(), "this server").await?;
+    output::page(&shown_server(&subject, &changes, server, &missing))?;
+    let digest = subject.digest();
+    let is_approved = if missing.is_empty() {
+        is_approved(digests, &digest, "this server").await?
+    } else if digests.contains(&digest) {
+        let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
+        notice::hint(&format!("the server needs variables; to give it them, add {}", flags.join(" ")));
+        false
+    } else {
+        is_approved(&[], &digest, "this server, and give it the variables that it asks for").await?
+    };
     if is_approved {
-        inventory.approvals().approve(&subject, &subject.digest())?;
+        inventory.approvals().approve(&subject, &digest)?;
+        server.settings = std::mem::take(&mut server.settings).with_variables(missing);
     }
     Ok(is_approved)
 }
@@ -87,7 +100,7 @@ async fn is_approved(digests: &[Digest], shown: &Digest, what: &str) -> Result<b
 }
 
 /// Returns the facts about a server, unexpanded, with those that have changed.
-fn shown_server(subject: &Subject, changes: &[Change], server: &Configured) -> String {
+fn shown_server(subject: &Subject, changes: &[Change], server: &Configured, missing: &[String]) -> String {
     let mut page = format!("{} of {}\n", styled(STRONG, &server.name), visible(subject.workspace()));
     for (fact, value) in subject.facts() {
         page += &format!("  {fact}: {}\n", visible(&value.to_string()));
@@ -102,6 +115,9 @@ fn shown_server(subject: &Subject, changes: &[Change], server: &Configured) -> S
     }
     if !server.settings.variables.is_empty() {
         page += &format!("  gets the variables: {}\n", visible(&server.settings.variables.join(", ")));
+    }
+    if !missing.is_empty() {
+        page += &format!("  asks for the variables: {}\n", visible(&missing.join(", ")));
     }
     page + &format!("  digest: {}\n", subject.digest())
 }

@@ -36,7 +36,7 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
         },
         (None, None) => return Err(refused("name a command, or a URL with --url".to_owned())),
     };
-    let mut inventory = Inventory::load(&root)?;
+    let mut inventory = if project { Inventory::load_whole(&root)? } else { Inventory::load(&root)? };
     let (file, owner) = match project {
         true => (&mut inventory.project, FileOwner::Project),
         false => (&mut inventory.user, FileOwner::User),
@@ -49,9 +49,9 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes a server, its approval, its pins and its login.
+/// Removes a server, its approval, its variables, its pins and its login.
 pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Result<(), Error> {
-    let mut inventory = Inventory::load(root)?;
+    let mut inventory = if is_of_project { Inventory::load_whole(root)? } else { Inventory::load(root)? };
     let owner = if is_of_project { FileOwner::Project } else { FileOwner::User };
     let configured = inventory.servers().into_iter().find(|(found, of, _)| found == name && *of == owner);
     if let Some((.., Ok(configured))) = configured {
@@ -61,7 +61,12 @@ pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Resu
         inventory.remove_tokens(&configured)?;
     }
     if is_of_project {
-        inventory.approvals().revoke(&inventory.workspace(), name)?;
+        let workspace = inventory.workspace();
+        inventory.approvals().revoke(&workspace, name)?;
+        // Another server of this name must not get its variables.
+        if inventory.user.remove_project_settings(&workspace, name) {
+            inventory.user.write(FileOwner::User)?;
+        }
     }
     let file = if is_of_project { &mut inventory.project } else { &mut inventory.user };
     if !file.remove(name) {

@@ -11,6 +11,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::host::RootOption;
 use crate::mcp::{Configured, Inventory, import};
+use crate::notice;
 
 /// A server that a command looks at. It ends when this is dropped.
 pub(super) struct Connected {
@@ -37,5 +38,6 @@ pub(super) async fn connect(
     let start = Instant::now();
     let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
     let report = imported.ready().await?;
+    report.notes.iter().for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
 }

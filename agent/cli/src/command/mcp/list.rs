@@ -5,6 +5,7 @@ use tools::visible_line;
 use tools_mcp::client::Status;
 use tools_mcp::config::{FileOwner, Transport};
 
+use super::ListOptions;
 use super::connect::Connected;
 use crate::error::Error;
 use crate::mcp::{Inventory, standing};
@@ -18,12 +19,14 @@ use crate::wording::counted;
 const MAX_SHOWN: usize = 100;
 
 /// Prints the servers of both files.
-pub(super) fn list(inventory: &Inventory, is_json: bool) -> Result<(), Error> {
+pub(super) fn list(options: &ListOptions) -> Result<(), Error> {
+    let (inventory, is_json) = (Inventory::load(&options.root)?, options.json);
+    inventory.warn();
     let mut page = String::new();
     for (name, owner, configured) in inventory.servers() {
         let file = if owner == FileOwner::User { "user" } else { "project" };
         let (reached, standing) = match &configured {
-            Ok(server) => (reached(&server.entry.transport), standing(inventory, server)),
+            Ok(server) => (reached(&server.entry.transport), standing(&inventory, server)),
             Err(error) => (String::new(), format!("unusable: {error}")),
         };
         if is_json {

@@ -23,7 +23,11 @@ pub(super) async fn login(options: ServerOptions) -> Result<(), Error> {
     };
     let ended = interrupted.run_until_cancelled(reached.log_in(show)).await;
     printed?;
-    ended.ok_or(Error::Cancelled)??;
+    ended.ok_or(Error::Cancelled)?.map_err(|error| {
+        let text = error.to_string();
+        let masked = reached.masked(text.clone());
+        if masked == text { error.into() } else { Error::Server { server: server.name.to_string(), reason: masked } }
+    })?;
     notice::note(&format!("logged in to the MCP server {}", server.name));
     Ok(())
 }

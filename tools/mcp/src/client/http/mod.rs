@@ -1,10 +1,13 @@
 //! [`HttpServer`]: a server that is reached by streamable HTTP.
 
+#[cfg(feature = "oauth")]
+mod challenges;
 mod events;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod post;
 mod requests;
+mod url_secrets;
 
 use std::fmt;
 use std::time::Duration;
@@ -21,6 +24,7 @@ use tools_http::{
 #[cfg(feature = "oauth")]
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
+use self::url_secrets::UrlSecrets;
 
 /// The requests of one connection, with the tokens of a login.
 #[cfg(feature = "oauth")]
@@ -57,6 +61,7 @@ pub struct HttpServer {
     url: Url,
     headers: HeaderMap,
     secrets: Vec<(HeaderName, Secret)>,
+    url_secrets: UrlSecrets,
     options: HttpOptions,
     #[cfg(feature = "oauth")]
     login: oauth::Settings,
@@ -73,6 +78,7 @@ impl HttpServer {
             url,
             headers: HeaderMap::new(),
             secrets: Vec::new(),
+            url_secrets: UrlSecrets::default(),
             options: HttpOptions::new(),
             #[cfg(feature = "oauth")]
             login: oauth::Settings::default(),
@@ -97,6 +103,19 @@ impl HttpServer {
     pub fn with_secret(mut self, name: &str, value: &str) -> Result<Self, HttpError> {
         self.secrets.push((header_name(name)?, Secret::new(value)));
         Ok(self)
+    }
+
+    /// Sets the values in the URL that are secrets, such as a key in its query. Errors then show neither its path nor its query, and
+    /// `[secret:url]` in place of a value of at least 8 bytes.
+    #[must_use]
+    pub fn with_url_secrets(mut self, values: impl IntoIterator<Item = String>) -> Self {
+        self.url_secrets = UrlSecrets::new(&self.url, values);
+        self
+    }
+
+    /// Returns a text with `[secret:url]` in place of each [secret of the URL](Self::with_url_secrets).
+    pub fn masked(&self, text: String) -> String {
+        self.url_secrets.mask(&self.url, text)
     }
 
     /// Sets the user's options of HTTP, such as a proxy, root certificates and private hosts. Their limits of sizes and time have no
@@ -157,7 +176,7 @@ impl HttpServer {
         let clauses = clauses.into_iter().map(|target| Ok(target?.to_clause())).collect::<Result<Vec<_>, _>>();
         let clauses = clauses.map_err(|error: tools::protocol::InvalidTarget| invalid(error.to_string()))?;
         let cx = ToolContext::new().with_grant(Grant::new(clauses));
-        let requests = Requests::new(options.with_limits(limits), origin, cx)?;
+        let requests = Requests::new(options.with_limits(limits), origin, cx, self.url_secrets.clone())?;
         #[cfg(feature = "oauth")]
         let requests = requests.with_challenges(self.login.challenges());
         Ok(requests)
@@ -168,7 +187,10 @@ impl HttpServer {
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.keys().chain(self.secrets.iter().map(|(name, _)| name)).collect();
-        f.debug_struct("HttpServer").field("url", &self.url.as_str()).field("headers", &names).finish_non_exhaustive()
+        f.debug_struct("HttpServer")
+            .field("url", &self.url_secrets.shown(&self.url))
+            .field("headers", &names)
+            .finish_non_exhaustive()
     }
 }
 

@@ -18,6 +18,7 @@ use tools_http::{
 
 use super::MAX_MESSAGE_BYTES;
 use super::events::events;
+use super::url_secrets::UrlSecrets;
 
 pub(super) type Failure = StreamableHttpError<HttpError>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -36,24 +37,36 @@ pub(crate) struct Requests {
     /// The options of `http`.
     options: HttpOptions,
     origin: String,
+    url_secrets: UrlSecrets,
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
     #[cfg(feature = "oauth")]
-    challenges: Arc<super::oauth::Challenges>,
+    challenges: Arc<super::challenges::Challenges>,
 }
 
 impl Requests {
-    pub(super) fn new(options: HttpOptions, origin: String, cx: ToolContext) -> Result<Self, HttpError> {
+    pub(super) fn new(
+        options: HttpOptions,
+        origin: String,
+        cx: ToolContext,
+        url_secrets: UrlSecrets,
+    ) -> Result<Self, HttpError> {
         let http = HttpClient::from_options(options.clone())?;
         Ok(Self {
             http,
             cx,
             options,
             origin,
+            url_secrets,
             authorised: Arc::default(),
             #[cfg(feature = "oauth")]
             challenges: Arc::default(),
         })
+    }
+
+    /// Returns the failure of a request, without secrets of its URL.
+    pub(super) fn failure(&self, error: HttpError) -> Failure {
+        Failure::Client(self.url_secrets.hide(error))
     }
 
     /// Returns the client of requests with a token, which treats the token as a secret.
@@ -70,7 +83,7 @@ impl Requests {
 
     /// Sets the place where challenges are noted.
     #[cfg(feature = "oauth")]
-    pub(super) fn with_challenges(self, challenges: Arc<super::oauth::Challenges>) -> Self {
+    pub(super) fn with_challenges(self, challenges: Arc<super::challenges::Challenges>) -> Self {
         Self { challenges, ..self }
     }
 
@@ -96,7 +109,7 @@ impl Requests {
         headers: Headers,
         more: impl IntoIterator<Item = (HeaderName, Option<&str>)>,
     ) -> Result<ResponseStream, Failure> {
-        let mut request = request.map_err(Failure::Client)?;
+        let mut request = request.map_err(|error| self.failure(error))?;
         for (name, value) in headers {
             request = request.with_header(name, value);
         }
@@ -115,7 +128,7 @@ impl Requests {
             Some(token) => &self.authorised(&token).map_err(Failure::Client)?,
             None => &self.http,
         };
-        let response = http.stream(&self.cx, request).await.map_err(Failure::Client)?;
+        let response = http.stream(&self.cx, request).await.map_err(|error| self.failure(error))?;
         let refused = challenge(&response);
         #[cfg(feature = "oauth")]
         self.note(has_token, refused.as_ref());
@@ -202,8 +215,9 @@ impl StreamableHttpClient for Requests {
 
 /// Returns the error of an answer that asks for authorisation.
 fn challenge(response: &ResponseStream) -> Option<Failure> {
-    let challenge = response.headers.get("www-authenticate").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    match (response.status, challenge) {
+    let challenges = response.headers.get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
+    let challenge = challenges.collect::<Vec<_>>().join(", ");
+    match (response.status, Some(challenge).filter(|challenge| !challenge.is_empty())) {
         (StatusCode::UNAUTHORIZED, challenge) => {
             Some(Failure::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default())))
         }

@@ -1,15 +1,19 @@
 //! [`Store`]: the file with the tokens of a server.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::File;
 use std::future::Future;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
-use tempfile::NamedTempFile;
 use tools::protocol::Digest;
 use tools_http::Url;
+
+use crate::private_file;
+
+/// The maximum size of the file, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
 
 type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + 'a>>;
 
@@ -39,30 +43,16 @@ impl Store {
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {
-        match fs::remove_file(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        private_file::remove(&self.path).map(drop)
     }
 
     fn read(&self) -> io::Result<Option<StoredCredentials>> {
-        let text = match fs::read(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            text => text?,
-        };
-        check_owner(&self.path)?;
-        Ok(Some(serde_json::from_slice(&text)?))
+        let Some(text) = private_file::read(&self.path, MAX_BYTES)? else { return Ok(None) };
+        Ok(Some(serde_json::from_str(&text)?))
     }
 
     fn write(&self, credentials: &StoredCredentials) -> io::Result<()> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        make_folder(folder)?;
-        // A temporary file is its owner's alone, and replaces the other at once.
-        let mut file = NamedTempFile::new_in(folder)?;
-        file.write_all(&serde_json::to_vec(credentials)?)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path)?;
-        Ok(())
+        private_file::replace(&self.path, &serde_json::to_string(credentials)?)
     }
 }
 
@@ -114,35 +104,9 @@ impl Store {
 
 /// Waits until no other program refreshes the tokens, which a server may accept for one refresh only.
 fn lock(path: &Path) -> io::Result<File> {
-    make_folder(path.parent().unwrap_or(Path::new(".")))?;
+    private_file::create_folder(path.parent().unwrap_or(Path::new(".")))?;
     let file = File::options().create(true).truncate(false).write(true).open(path)?;
     #[cfg(unix)]
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
     Ok(file)
-}
-
-#[cfg(unix)]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).create(folder)
-}
-
-/// Returns an error if others than the owner can read the file.
-#[cfg(unix)]
-fn check_owner(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    match fs::metadata(path)?.permissions().mode() & 0o077 {
-        0 => Ok(()),
-        _ => Err(io::Error::other("others than its owner can read or change it; remove it and log in again")),
-    }
-}
-
-#[cfg(not(unix))]
-fn check_owner(_: &Path) -> io::Result<()> {
-    Ok(())
 }

@@ -52,8 +52,15 @@ pub(crate) async fn start(page: &'static str, answer: impl Fn(&Received) -> Vec<
                         let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
                         form["code"] == "the-code" && BASE64URL_NOPAD.encode(&digest) == *challenged.lock().unwrap()
                     }
-                    // Each one is accepted once.
-                    _ => form["refresh_token"] == format!("the-refresh-token-{}", valid.lock().unwrap().1),
+                    _ => {
+                        let mut valid = valid.lock().unwrap();
+                        let is_latest = form["refresh_token"] == format!("the-refresh-token-{}", valid.1);
+                        if !is_latest {
+                            // It may have been stolen, so the login ends.
+                            *valid = ("revoked".to_owned(), valid.1 + 1000);
+                        }
+                        is_latest
+                    }
                 };
                 if !is_right {
                     let error =
