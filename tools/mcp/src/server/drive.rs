@@ -51,7 +51,7 @@ impl Handler {
     ) -> Result<Driven, ErrorData> {
         let generation = Generation::of(context);
         let mut messages = Messages { handler: self, context, generation, progress: ProgressLine::default() };
-        let mut asked = FuturesUnordered::new();
+        let mut asked = None;
         let mut is_cancelled = false;
         loop {
             if running.is_waiting() {
@@ -64,7 +64,7 @@ impl Handler {
                     return self.suspend(running, requests);
                 };
                 match step {
-                    Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
+                    Step::Message(Message::Ask(ask)) => running.wait_for(ask),
                     Step::Message(message) => messages.send(message).await,
                     Step::Ended(outcome) => return end(outcome, &running.peer, generation),
                 }
@@ -72,7 +72,7 @@ impl Handler {
             }
             let step = tokio::select! {
                 step = running.next() => step,
-                Some(()) = asked.next() => continue,
+                Some(()) = next_answer(&mut asked) => continue,
                 () = context.ct.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     running.cancel();
@@ -81,8 +81,10 @@ impl Handler {
             };
             match step {
                 Step::Ended(outcome) => return end(outcome, &running.peer, generation),
-                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => asked.push(send(*ask, context)),
-                Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
+                Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => {
+                    asked.get_or_insert_default().push(send(ask, context))
+                }
+                Step::Message(Message::Ask(ask)) => running.wait_for(ask),
                 Step::Message(message) => messages.send(message).await,
             }
         }
@@ -143,6 +145,11 @@ fn end(outcome: Outcome, peer: &Peer, generation: Generation) -> Result<Driven, 
         Some(kind) => Err(ErrorData::missing_required_client_capability(kind.required())),
         None => outcome.map(Driven::Ended),
     }
+}
+
+/// Waits until the client has answered one of the requests. Returns `None` if there is none.
+async fn next_answer(asked: &mut Option<FuturesUnordered<BoxFuture<'_, ()>>>) -> Option<()> {
+    asked.as_mut()?.next().await
 }
 
 /// Sends a request as a message of its own and passes the answer on.
