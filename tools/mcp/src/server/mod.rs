@@ -22,8 +22,9 @@ mod served;
 mod streams;
 mod suspended;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use rmcp::model::ServerConfig;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 use tools::{ToolContext, ToolName};
@@ -57,7 +58,7 @@ pub use streams::ServeError;
 #[derive(Clone)]
 pub struct ToolServer {
     shared: Arc<Shared>,
-    options: Options,
+    options: Arc<Options>,
 }
 
 /// The state that all connections share.
@@ -77,6 +78,8 @@ struct Options {
     /// The calls of all clients.
     calls: Arc<Semaphore>,
     max_message_bytes: usize,
+    /// The answer to the first request of a client, which is made of the others.
+    info: OnceLock<ServerConfig>,
 }
 
 /// One `tools/call` of a client, for which the host makes a context.
@@ -107,56 +110,64 @@ impl ToolServer {
             page_size: Self::DEFAULT_PAGE_SIZE,
             calls: Arc::new(Semaphore::new(Self::DEFAULT_MAX_CALLS)),
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
+            info: OnceLock::new(),
         };
         let (tools, suspended) = (watch::Sender::new(Arc::new(tools)), Suspended::default());
-        Self { shared: Arc::new(Shared { tools, context: Box::new(context), suspended }), options }
+        Self { shared: Arc::new(Shared { tools, context: Box::new(context), suspended }), options: Arc::new(options) }
     }
 
     /// Sets the name and the version that clients see.
     #[must_use]
     pub fn with_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        (self.options.name, self.options.version) = (name.into(), version.into());
+        let options = self.options();
+        (options.name, options.version) = (name.into(), version.into());
         self
     }
 
     /// Sets the instructions for the model of the client.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.options.instructions = Some(instructions.into());
+        self.options().instructions = Some(instructions.into());
         self
     }
 
     /// Sets the answers to other methods than those of tools.
     #[must_use]
     pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
-        self.options.methods = Some(Arc::new(methods));
+        self.options().methods = Some(Arc::new(methods));
         self
     }
 
     /// Sets the number of tools on a page of `tools/list`, at least 1.
     #[must_use]
     pub fn with_page_size(mut self, tools: usize) -> Self {
-        self.options.page_size = tools.max(1);
+        self.options().page_size = tools.max(1);
         self
     }
 
     /// Sets the number of calls of all clients that run at the same time. Further calls fail with a hint to retry.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.options.calls = Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS)));
+        self.options().calls = Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS)));
         self
     }
 
     /// Sets the length of a message of a client, in bytes. Longer ones are discarded over stdio and refused over HTTP.
     #[must_use]
     pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
-        self.options.max_message_bytes = bytes;
+        self.options().max_message_bytes = bytes;
         self
     }
 
     /// Replaces the tools. Clients are notified; running calls keep the tools that they started with.
     pub fn replace_tools(&self, tools: ServedTools) {
         self.shared.tools.send_replace(Arc::new(tools));
+    }
+
+    fn options(&mut self) -> &mut Options {
+        let options = Arc::make_mut(&mut self.options);
+        options.info.take();
+        options
     }
 
     /// Returns the handler of one connection, which counts its running calls.

@@ -1,16 +1,14 @@
 //! Serves many clients over streamable HTTP.
 
 mod access;
-mod listener;
+mod connections;
+mod endpoint;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::middleware::from_fn_with_state;
-use axum::routing::get;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -19,7 +17,8 @@ use tokio_util::task::TaskTracker;
 use tools::CancellationToken;
 
 use self::access::Bearer;
-use self::listener::LimitedListener;
+use self::connections::serve;
+use self::endpoint::Endpoint;
 use super::ToolServer;
 use super::running::CANCEL_GRACE;
 
@@ -36,6 +35,7 @@ pub struct HttpOptions {
     hosts: Vec<String>,
     origins: Vec<String>,
     max_connections: usize,
+    read_timeout: Duration,
     shutdown_grace: Duration,
 }
 
@@ -67,6 +67,8 @@ impl HttpOptions {
     pub const MIN_TOKEN_BYTES: usize = 16;
     /// The default number of connections at the same time.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
+    /// The default time for the head of a request, and for its body: 30 seconds.
+    pub const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(30);
     /// The default time that running calls have to end after a shutdown began.
     pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
@@ -77,6 +79,7 @@ impl HttpOptions {
             hosts: Vec::new(),
             origins: Vec::new(),
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            read_timeout: Self::DEFAULT_READ_TIMEOUT,
             shutdown_grace: Self::DEFAULT_SHUTDOWN_GRACE,
         }
     }
@@ -112,6 +115,14 @@ impl HttpOptions {
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets the time that a client has for the head of a request, and then for the body. A connection without a request ends after the
+    /// same time.
+    #[must_use]
+    pub fn with_read_timeout(mut self, timeout: Duration) -> Self {
+        self.read_timeout = timeout;
         self
     }
 
@@ -177,23 +188,23 @@ impl ToolServer {
         let config = options.config(address, self.options.max_message_bytes, ended.clone());
         let calls = TaskTracker::new();
         let tracker = calls.clone();
-        let service = StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config);
-        let endpoint = Router::new().route_service(HttpOptions::PATH, service);
-        let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
-        let router = endpoint.route("/healthz", get(async || "ok"));
-        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
-        let serving = axum::serve(LimitedListener::new(listener, options.max_connections), router)
-            .with_graceful_shutdown(shutdown.clone().cancelled_owned());
-        let served = tokio::select! {
-            served = serving => served,
-            // Connections that do not end are dropped.
-            () = graceful => Ok(()),
+        let endpoint = Endpoint {
+            mcp: StreamableHttpService::new(move || Ok(server.handler(tracker.clone())), sessions, config),
+            token: options.token.clone(),
+            max_bytes: self.options.max_message_bytes,
+            read_timeout: options.read_timeout,
         };
+        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
+        tokio::select! {
+            () = serve(listener, endpoint, options.max_connections, shutdown) => {}
+            // Connections that do not end are dropped.
+            () = graceful => {}
+        }
         self.shared.suspended.cancel();
         calls.close();
         // The journal is to have the outcomes of cancelled calls.
         let _ = tokio::time::timeout(CANCEL_GRACE, calls.wait()).await;
-        Ok(served?)
+        Ok(())
     }
 }
 
