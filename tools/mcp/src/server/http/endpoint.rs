@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::super::handler::Handler;
 use super::HttpOptions;
 use super::access::Bearer;
+use super::first_write::joined;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -54,7 +55,9 @@ impl Endpoint {
             Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body ended early"),
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body was too slow"),
         };
-        self.mcp.handle(Request::from_parts(head, body)).await
+        let is_call = head.method == Method::POST;
+        let answer = self.mcp.handle(Request::from_parts(head, body)).await;
+        if is_call { joined(answer).await } else { answer }
     }
 }
 

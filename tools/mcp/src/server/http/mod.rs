@@ -3,6 +3,7 @@
 mod access;
 mod connections;
 mod endpoint;
+mod first_write;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -155,6 +156,8 @@ impl HttpOptions {
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_max_request_body_bytes(max_bytes)
+            // From 2026-07-28 on, an answer without messages before it is one document and not a stream.
+            .with_json_response(true)
             .with_cancellation_token(ended)
     }
 }
