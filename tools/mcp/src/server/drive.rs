@@ -64,7 +64,7 @@ impl Handler {
                     return self.suspend(running, requests);
                 };
                 match step {
-                    Step::Message(Message::Ask(ask)) => running.wait_for(ask),
+                    Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                     Step::Message(message) => messages.send(message).await,
                     Step::Ended(outcome) => return end(outcome, &running.peer, generation),
                 }
@@ -82,9 +82,9 @@ impl Handler {
             match step {
                 Step::Ended(outcome) => return end(outcome, &running.peer, generation),
                 Step::Message(Message::Ask(ask)) if generation == Generation::Legacy => {
-                    asked.get_or_insert_default().push(send(ask, context))
+                    asked.get_or_insert_default().push(send(*ask, context))
                 }
-                Step::Message(Message::Ask(ask)) => running.wait_for(ask),
+                Step::Message(Message::Ask(ask)) => running.wait_for(*ask),
                 Step::Message(message) => messages.send(message).await,
             }
         }

@@ -56,7 +56,7 @@ pub struct PeerRequest {
 pub(super) enum Message {
     Progress(Progress),
     Log { level: LogLevel, logger: Option<String>, data: Value },
-    Ask(Ask),
+    Ask(Box<Ask>),
 }
 
 /// The answer of a client.
@@ -168,7 +168,7 @@ impl Peer {
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
-                self.0.messages.send(Box::new(Message::Ask(ask))).await.map_err(|_| PeerError::Gone)?;
+                self.0.messages.send(Box::new(Message::Ask(Box::new(ask)))).await.map_err(|_| PeerError::Gone)?;
             }
             receivers.push(receiver);
         }

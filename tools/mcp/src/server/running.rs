@@ -106,7 +106,7 @@ impl Running {
     pub(super) async fn run_alone(&mut self) {
         loop {
             match self.next().await {
-                Step::Message(Message::Ask(ask)) => self.wait_for(ask),
+                Step::Message(Message::Ask(ask)) => self.wait_for(*ask),
                 Step::Message(_) => {}
                 Step::Ended(outcome) => {
                     self.outcome = Some(outcome);

@@ -97,7 +97,9 @@ async fn a_shutdown_lets_running_calls_end() {
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
         release.notify_one();
-        assert_eq!(text_of(&answer.await.unwrap().unwrap()), ("done".to_owned(), false));
+        // A client whose answer was cut off would wait for ever.
+        let answer = tokio::time::timeout(Duration::from_secs(20), answer).await.unwrap();
+        assert_eq!(text_of(&answer.unwrap().unwrap()), ("done".to_owned(), false));
         drop(client);
         serving.await.unwrap().unwrap();
     }
