@@ -85,7 +85,7 @@ impl Handler {
                 Running::new(asked, peer, tools::CancellationToken::new(), (permit, self.calls.running.token()), work)
             }
         };
-        match self.drive(running, false, context).await? {
+        match Box::pin(self.drive(running, false, context)).await? {
             Driven::Ended(Finished::Method(mut value)) => {
                 // `rmcp` takes it out for clients of older revisions.
                 if let Some(fields) = value.as_object_mut() {

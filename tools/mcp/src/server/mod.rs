@@ -27,9 +27,10 @@ mod suspended;
 mod tasks;
 mod unread;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rmcp::model::ServerConfig;
 use tokio::sync::watch;
 use tools::{ToolContext, ToolName};
 
@@ -67,7 +68,7 @@ const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Clone)]
 pub struct ToolServer {
     shared: Arc<Shared>,
-    options: Options,
+    options: Arc<Options>,
 }
 
 /// The state that all connections share.
@@ -86,6 +87,8 @@ struct Options {
     calls: Permits,
     tasks: TaskLimits,
     max_message_bytes: usize,
+    /// The answer to the first request of a client, which is made of the others.
+    info: OnceLock<ServerConfig>,
 }
 
 /// One `tools/call` of a client, for which the host makes a context.
@@ -131,29 +134,31 @@ impl ToolServer {
                 result_bytes: MAX_TASK_RESULT_BYTES,
             },
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
+            info: OnceLock::new(),
         };
         let tools = watch::Sender::new(Arc::new(tools));
-        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options }
+        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options: Arc::new(options) }
     }
 
     /// Sets the name and the version that clients see.
     #[must_use]
     pub fn with_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        (self.options.name, self.options.version) = (name.into(), version.into());
+        let options = self.options();
+        (options.name, options.version) = (name.into(), version.into());
         self
     }
 
     /// Sets the answers to other methods than those of tools.
     #[must_use]
     pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
-        self.options.methods = Some(Arc::new(methods));
+        self.options().methods = Some(Arc::new(methods));
         self
     }
 
     /// Sets the number of tools on a page of `tools/list`, at least 1.
     #[must_use]
     pub fn with_page_size(mut self, tools: usize) -> Self {
-        self.options.page_size = tools.max(1);
+        self.options().page_size = tools.max(1);
         self
     }
 
@@ -163,7 +168,7 @@ impl ToolServer {
     /// refused.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.options.calls = Permits::new(calls, Self::MAX_WAITING);
+        self.options().calls = Permits::new(calls, Self::MAX_WAITING);
         self
     }
 
@@ -171,7 +176,7 @@ impl ToolServer {
     /// that [ask for it](Peer::continue_as_task) do.
     #[must_use]
     pub fn with_task_after(mut self, time: Duration) -> Self {
-        self.options.tasks.after = time;
+        self.options().tasks.after = time;
         self
     }
 
@@ -179,14 +184,14 @@ impl ToolServer {
     /// this time if it is shorter.
     #[must_use]
     pub fn with_task_ttl(mut self, time: Duration) -> Self {
-        self.options.tasks.ttl = time;
+        self.options().tasks.ttl = time;
         self
     }
 
     /// Sets the number of tasks of one listener or pair of streams, ended ones included. Further calls do not become tasks.
     #[must_use]
     pub fn with_max_tasks(mut self, tasks: usize) -> Self {
-        self.options.tasks.max = tasks;
+        self.options().tasks.max = tasks;
         self
     }
 
@@ -194,13 +199,19 @@ impl ToolServer {
     /// answer only if the request has its id near its begin or its end.
     #[must_use]
     pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
-        self.options.max_message_bytes = bytes;
+        self.options().max_message_bytes = bytes;
         self
     }
 
     /// Replaces the tools. Clients are notified; running calls keep the tools that they started with.
     pub fn replace_tools(&self, tools: ServedTools) {
         self.shared.tools.send_replace(Arc::new(tools));
+    }
+
+    fn options(&mut self) -> &mut Options {
+        let options = Arc::make_mut(&mut self.options);
+        options.info.take();
+        options
     }
 
     /// Returns the handler of one connection, which counts its running calls.

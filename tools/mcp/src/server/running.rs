@@ -34,7 +34,7 @@ pub(super) enum Finished {
 pub(super) struct Running {
     /// Absent after its end.
     work: Option<Work>,
-    messages: mpsc::Receiver<Message>,
+    messages: mpsc::Receiver<Box<Message>>,
     token: CancellationToken,
     pub(super) asked: AskedOf,
     pub(super) peer: Peer,
@@ -74,7 +74,7 @@ pub(super) enum Step {
 impl Running {
     pub(super) fn new(
         asked: AskedOf,
-        (peer, messages): (Peer, mpsc::Receiver<Message>),
+        (peer, messages): (Peer, mpsc::Receiver<Box<Message>>),
         token: CancellationToken,
         (permit, tracked): (Permit, TaskTrackerToken),
         work: Work,
@@ -99,7 +99,7 @@ impl Running {
         std::future::poll_fn(|cx| {
             loop {
                 if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
-                    return Poll::Ready(Step::Message(message));
+                    return Poll::Ready(Step::Message(*message));
                 }
                 if let Some(outcome) = self.outcome.take() {
                     return Poll::Ready(Step::Ended(outcome));

@@ -1,15 +1,17 @@
 //! Approvals and questions by elicitation.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tokio::time::sleep;
 use tools::question::AnswerKind;
 use tools::{Catalog, Question, ToolContext, ToolError};
 use tools_mcp::server::{Peer, PeerRequest, ToolServer};
 
-use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool};
+use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
 use crate::server_messages::Raw;
 
 /// Returns a catalog with a tool that needs an approval, and one that asks a question.
@@ -156,7 +158,8 @@ async fn an_answered_call_that_goes_on_takes_room_again() {
     let ask = move |cx: ToolContext, _: Value| {
         let (begun, end) = (begun.clone(), end.clone());
         async move {
-            let _ = cx.service::<Peer>().unwrap().request(PeerRequest::new("elicitation/create", elicitation())).await;
+            let _ =
+                cx.service::<Peer>().unwrap().request(&cx, PeerRequest::new("elicitation/create", elicitation())).await;
             begun.notify_one();
             end.notified().await;
             "done"
@@ -215,7 +218,7 @@ async fn a_retry_without_all_answers_is_asked_again() {
             let params = json!({"message": key, "requestedSchema": schema});
             PeerRequest::new("elicitation/create", params).with_key(key)
         };
-        let answers = cx.service::<Peer>().unwrap().request_all([ask("one"), ask("two")]).await.unwrap();
+        let answers = cx.service::<Peer>().unwrap().request_all(&cx, [ask("one"), ask("two")]).await.unwrap();
         format!("{} {}", answers[0]["content"]["n"], answers[1]["content"]["n"])
     };
     catalog.register(tool("both"), both).unwrap();
@@ -236,4 +239,50 @@ async fn a_retry_without_all_answers_is_asked_again() {
     let early = params().with_input_responses([answer("one", 3), answer("two", 4)].into());
     let Ok(CallToolResponse::Complete(result)) = connected.client.call_tool_once(early).await else { panic!() };
     assert_eq!(text_of(&result).0, "3 4");
+}
+
+/// The time limit of a call, and that of a person, who takes longer.
+const LIMIT: Duration = Duration::from_secs(2);
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Returns a catalog with a tool that asks the client itself, and then works for a time in seconds.
+fn eliciting() -> Catalog {
+    let mut catalog = catalog();
+    let ask = async |cx: ToolContext, arguments: Value| {
+        let params = json!({"message": "Go?", "requestedSchema": {"type": "object", "properties": {}}});
+        let answer = cx.service::<Peer>().unwrap().request(&cx, PeerRequest::new("elicitation/create", params)).await;
+        sleep(Duration::from_secs(arguments["work"].as_u64().unwrap_or_default())).await;
+        answer
+            .map(|answer| answer["action"].to_string())
+            .map_err(|error| ToolError::execution_failed(error.to_string()))
+    };
+    catalog.register(tool("elicit"), ask).unwrap();
+    catalog
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_person_does_not_count_against_the_call() {
+    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT));
+    for mode in BOTH {
+        for (name, arguments, given, expected) in [
+            ("write", json!({"path": "a.txt"}), json!({"allow": true}), "written"),
+            ("ask", json!({}), json!({"answer": "blue"}), "Choice(\"blue\")"),
+            ("elicit", json!({"work": 1}), json!({}), "\"accept\""),
+            ("elicit", json!({"work": 3}), json!({}), "took longer than 2s"),
+        ] {
+            let person = Person { delay: WAIT, ..Person::new(Some(given)).0 };
+            let connected = connect(&server, mode.clone(), person).await;
+            let (text, _) = text_of(&call(&connected.client, name, arguments).await.unwrap());
+            assert!(text.contains(expected), "{name}: {text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_person_never_answers_ends_at_its_own_limit() {
+    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT).with_approval_timeout(WAIT));
+    let person = Person { delay: WAIT * 2, ..Person::new(Some(json!({}))).0 };
+    let connected = connect(&server, legacy(), person).await;
+    let (text, is_error) = text_of(&call(&connected.client, "elicit", json!({})).await.unwrap());
+    assert!(is_error && text.contains("not answered within 60s"), "{text}");
 }

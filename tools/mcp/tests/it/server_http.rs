@@ -1,20 +1,22 @@
 //! Streamable HTTP.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ClientServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Catalog, ToolContext};
 use tools_mcp::server::{HttpError, HttpOptions, ToolServer};
 
 use crate::server_call::waiting;
-use crate::server_client::{Person, legacy, modern, server, versions};
+use crate::server_client::{BOTH, Person, legacy, modern, server, text_of, tool, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
 pub(crate) async fn listen(
@@ -89,6 +91,70 @@ async fn the_end_of_a_session_has_no_content() {
     let session = opened.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap();
     let end = exchange("DELETE", &format!("Mcp-Session-Id: {session}\r\n"), "").await;
     assert!(end.starts_with("HTTP/1.1 204 No Content\r\n") && end.ends_with("\r\n\r\n"), "{end}");
+}
+
+#[tokio::test]
+async fn a_shutdown_lets_running_calls_end() {
+    for mode in BOTH {
+        let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begun, end) = (started.clone(), release.clone());
+        let mut catalog = Catalog::new();
+        let work = move |_: ToolContext, _: Value| {
+            let (begun, end) = (begun.clone(), end.clone());
+            async move {
+                begun.notify_one();
+                end.notified().await;
+                "done"
+            }
+        };
+        catalog.register(tool("work"), work).unwrap();
+        let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(600));
+        let (address, serving, shutdown) = listen(&server(catalog, ToolContext::new()), options).await;
+        let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+        let client = Person::silent().serve_with_lifecycle(transport, versions(mode)).await.unwrap();
+        let peer = client.peer().clone();
+        let answer = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("work")).await });
+        started.notified().await;
+        shutdown.cancel();
+        // The server takes no more connections, and has had the time to end those that it does not wait for.
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        release.notify_one();
+        // A client whose answer was cut off would wait for ever.
+        let answer = tokio::time::timeout(Duration::from_secs(20), answer).await.unwrap();
+        assert_eq!(text_of(&answer.unwrap().unwrap()), ("done".to_owned(), false));
+        drop(client);
+        serving.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_arrives_slowly_is_given_up() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_read_timeout(Duration::from_millis(300));
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
+    let body = format!("{head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
+    for (begin, expected) in [(String::new(), ""), (head.to_owned(), ""), (body, "HTTP/1.1 408 Request Timeout\r\n")] {
+        let (mut read, mut write) = TcpStream::connect(address).await.unwrap().into_split();
+        let is_slow = !begin.is_empty();
+        let writing = tokio::spawn(async move {
+            write.write_all(begin.as_bytes()).await.unwrap();
+            // A byte now and then is not enough.
+            while is_slow && write.write_all(b"a").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            write
+        });
+        let mut answer = Vec::new();
+        // A reset connection has ended too.
+        let _ = read.read_to_end(&mut answer).await;
+        writing.abort();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with(expected) && answer.is_empty() == expected.is_empty(), "{answer}");
+    }
 }
 
 #[tokio::test]

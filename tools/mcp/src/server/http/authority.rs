@@ -1,26 +1,15 @@
 //! The headers that name the server and the page of a request.
 
-use axum::extract::Request;
-use axum::http::header::{HOST, ORIGIN};
-use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
-
-/// Refuses a request whose server or page others may read differently.
-pub(super) async fn refuse(request: Request, next: Next) -> Response {
-    match check(request.uri(), request.headers()) {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    }
-}
+use http::header::{HOST, ORIGIN};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, StatusCode, Uri};
 
 /// Checks that a request names one server, and at most one page, without more than their names. Others may read one that names two
 /// differently.
 ///
 /// # Errors
 /// Returns the status and the reason of a refusal.
-fn check(target: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+pub(super) fn check(target: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
     let host = only(headers, HOST).filter(|host| is_name(host)).and_then(|host| host.parse::<Authority>().ok());
     let Some(host) = host else {
         return Err((StatusCode::BAD_REQUEST, "exactly one header Host with a name and a port is required"));
