@@ -30,7 +30,7 @@ pub(crate) const fn modern() -> ClientLifecycleMode {
 #[derive(Clone)]
 pub(crate) struct Person {
     pub(crate) answer: Option<Value>,
-    takes_tasks: bool,
+    pub(crate) takes_tasks: bool,
     /// The time before each answer.
     pub(crate) delay: Duration,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
