@@ -17,6 +17,8 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
 ///   A sub-agent whose call is cancelled sends no `Done`.
 /// - The retries of a request that a call makes, as `llm.generate` does, are between its `CallStarted` and its `Result`.
+/// - `TaskEnded` is sent once for each task, at any time between the first events and `Done`. It does not precede the `CallStarted` of the
+///   call that started the task. If the task ends between two runs, or with the last call of a run, the next run sends it.
 /// - `Done` comes last, once, however the run ends. A run whose future is dropped sends no further events.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -95,6 +97,17 @@ pub enum Event {
     PlanChanged {
         /// The items of the plan, in order.
         items: Vec<PlanItem>,
+    },
+    /// A [task](tools::tasks) of the session has ended. Tasks of a sub-agent are those of its own run.
+    TaskEnded {
+        /// The handle of the task.
+        task: String,
+        /// The name of the tool that started the task.
+        name: String,
+        /// The title of the task, such as a command line.
+        title: String,
+        /// The end, such as `exit code 1`.
+        state: String,
     },
     /// An event of a sub-agent's run.
     SubAgent {

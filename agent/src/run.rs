@@ -7,6 +7,7 @@ mod compaction;
 mod conversation;
 mod ending;
 mod error;
+mod note;
 mod outcome;
 mod past_results;
 mod pending_call;

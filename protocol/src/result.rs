@@ -17,6 +17,9 @@ pub struct ToolResult {
     /// True if the call failed. The content then explains the failure and the next step.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// The handle of the task as which the call goes on. The content then tells about the task, and the result of the call follows later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
 }
 
 impl ToolResult {
@@ -28,7 +31,14 @@ impl ToolResult {
     /// Creates a result with a structured value. The content is its JSON text.
     pub fn structured(value: impl Into<Json>) -> Self {
         let value = value.into();
-        Self { content: vec![Content::text(value.to_text())], structured: Some(value), is_error: false }
+        Self { content: vec![Content::text(value.to_text())], structured: Some(value), ..Self::default() }
+    }
+
+    /// Sets the handle of the task as which the call goes on.
+    #[must_use]
+    pub fn with_task(mut self, handle: impl Into<String>) -> Self {
+        self.task = Some(handle.into());
+        self
     }
 
     /// Creates a failed result whose content is an error message.
@@ -56,6 +66,7 @@ impl fmt::Debug for ToolResult {
             .field("content", &self.content)
             .field("structured", &self.structured.as_ref().map(Json::value))
             .field("is_error", &self.is_error)
+            .field("task", &self.task)
             .finish()
     }
 }

@@ -9,7 +9,7 @@ use agent::WorkspaceDomain;
 use agent::{Direct, Models, Plan, SessionConsent, SubAgents};
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Grant, OutputStore, Services, Target, ToolContext};
+use tools::{CancellationToken, Grant, OutputStore, Services, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Values};
@@ -169,6 +169,7 @@ impl RootOption {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
+        Tasks::offer(&mut services);
         let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
@@ -209,23 +210,16 @@ pub(crate) fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &
 }
 
 /// Returns the context of a call without a session.
-#[cfg(feature = "builtin")]
 fn for_one_call(cx: ToolContext) -> ToolContext {
     let mut services = cx.services().clone();
-    tools_builtin::exec::Programs::offer_for_one_call(&mut services);
+    Tasks::offer_for_one_call(&mut services);
     cx.with_services(services)
-}
-
-#[cfg(not(feature = "builtin"))]
-fn for_one_call(cx: ToolContext) -> ToolContext {
-    cx
 }
 
 #[cfg(feature = "builtin")]
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
     services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
-    tools_builtin::exec::Programs::offer(services);
     Ok(())
 }
 

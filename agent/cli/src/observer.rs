@@ -189,6 +189,15 @@ impl Observer {
                 self.console.line(format!("{label} waits for an approval: request {}", request.id));
             }
             Event::PlanChanged { items } => plan_lines(items).into_iter().for_each(|line| self.console.line(line)),
+            Event::TaskEnded { task, name, title, state } => {
+                let (label, task) = (styled(FAINT, "task"), styled(STRONG, format!("{agent}{}", line(task))));
+                self.console.line(format!(
+                    "{label} {task} has ended: {}: {}: {}",
+                    line(state),
+                    line(name),
+                    line(title)
+                ));
+            }
             Event::Done(summary) => self.console.line(summary_line(summary, self.console.time_since(state.started))),
             _ => {}
         }

@@ -10,8 +10,8 @@ use tools::{Clause, Policy, Target};
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
 use crate::shell;
 
-/// The programs that an agent of the session has started, which alone it can reach.
-const OWN_PROGRAMS: &str = "program:write:**";
+/// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
+const OWN_TASKS: [(&str, &str); 2] = [("exec.{stop,write}", "program:write:**"), ("task.cancel", "task:write:**")];
 
 /// The policy options of commands that run tools.
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct PolicyOptions {
 }
 
 impl PolicyOptions {
-    /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Programs of the
+    /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Tasks of the
     /// session do not ask, because their start did.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
         let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
@@ -34,9 +34,12 @@ impl PolicyOptions {
         let consent = consent::rules_from_grant(&granted);
         let allowed =
             self.allowed().map(|clause| Rule::for_target(Verdict::Allow, clause.labelled(Clause::with_origin)));
-        let own = |clause| Rule::new(Verdict::Allow, Some("exec.{stop,write}"), Some(clause)).ok();
-        let programs = OWN_PROGRAMS.parse().ok().and_then(own).map(|rule| rule.with_origin("default"));
-        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed).with_rules(programs)
+        let own = |(tool, clause): (&str, &str)| {
+            let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause.parse().ok()?)).ok()?;
+            Some(rule.with_origin("default"))
+        };
+        let own = OWN_TASKS.into_iter().filter_map(own);
+        Policy::by_effects().with_rules(settings.rules()).with_rules(consent).with_rules(allowed).with_rules(own)
     }
 
     /// Returns the clauses of `--allow`.
@@ -101,13 +104,15 @@ mod tests {
     #[test]
     fn a_program_that_was_started_is_used_without_a_question_unless_a_rule_asks() {
         let policy = options(&[]).session_policy(&granting(&[]));
-        assert_eq!(verdict_for("exec.write", &policy, "program:write:p1"), Verdict::Allow);
-        assert_eq!(verdict_for("other.write", &policy, "program:write:p1"), Verdict::Ask);
+        assert_eq!(verdict_for("exec.write", &policy, "program:write:t1"), Verdict::Allow);
+        assert_eq!(verdict_for("other.write", &policy, "program:write:t1"), Verdict::Ask);
+        assert_eq!(verdict_for("task.cancel", &policy, "task:write:t1"), Verdict::Allow);
+        assert_eq!(verdict_for("other.cancel", &policy, "task:write:t1"), Verdict::Ask);
         let rule = Rule::for_target(Verdict::Ask, "program:write:**".parse().unwrap());
         let policy = vec![Setting::from_flag("--policy", rule)];
         let settings = Settings::from_flags(Values { policy, ..Values::default() });
         let policy = options(&[]).session_policy(&settings);
-        assert_eq!(verdict_for("exec.stop", &policy, "program:write:p1"), Verdict::Ask);
+        assert_eq!(verdict_for("exec.stop", &policy, "program:write:t1"), Verdict::Ask);
     }
 
     #[test]

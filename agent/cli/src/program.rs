@@ -72,8 +72,8 @@ impl Program {
     }
 
     /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
-    /// itself offers `OutputStore`, `Models` and, with the feature `builtin`, the `Workspace` of the file tools and the background
-    /// `Programs` of the session.
+    /// itself offers `OutputStore`, `Models`, the `Tasks` of the session and, with the feature `builtin`, the `Workspace` of the file
+    /// tools.
     ///
     /// Unless another one is added, the program offers `SubAgents` with the default limits and, with the feature `web`, the `HttpClient`
     /// and the `WebSearch` of the settings. A session and `doctor` name the settings that an added one replaces.

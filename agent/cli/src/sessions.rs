@@ -6,6 +6,7 @@ mod lock;
 mod retention;
 mod stored;
 mod summary;
+mod tasks;
 
 use std::fs;
 use std::io;
@@ -18,17 +19,18 @@ pub(crate) use self::lock::LockedSession;
 pub(crate) use self::retention::Retention;
 pub(crate) use self::stored::StoredSession;
 pub(crate) use self::summary::SessionSummary;
+pub(crate) use self::tasks::TaskFile;
 use crate::{folders, notice, private};
 
 /// The file name ending of a session's journal.
 const JOURNAL: &str = "journal";
 
-/// The endings of the files that SQLite creates next to a journal.
-const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
+/// The endings of the files next to a journal: those that SQLite creates, and those of the tasks.
+const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", tasks::TASKS, tasks::NEW_TASKS];
 
 /// The folder of the recorded sessions of all workspaces, existing or not.
 ///
-/// A session is one journal file. It can therefore be removed without touching another session, and a writer waits for no other.
+/// A session is one journal file, with a file of its tasks if it has some. It can therefore be removed without touching another session, and a writer waits for no other.
 #[derive(Debug)]
 pub(crate) struct SessionFolder {
     path: PathBuf,

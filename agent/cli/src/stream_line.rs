@@ -31,6 +31,7 @@ pub(crate) enum StreamLine<'a> {
     Result(ResultLine<'a>),
     ApprovalDeferred { id: &'a str, request: &'a ApprovalRequest },
     PlanChanged { items: &'a [PlanItem] },
+    TaskEnded { task: &'a str, name: &'a str, title: &'a str, state: &'a str },
     SubAgent { agent: &'a str, call: &'a str, event: Box<StreamLine<'a>> },
     Outcome(OutcomeLine<'a>),
 }
@@ -109,6 +110,8 @@ pub(crate) struct ResultLine<'a> {
     content: &'a [Content],
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<&'a Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
 }
 
 /// The last line of a run, also of one of a sub-agent.
@@ -180,12 +183,14 @@ impl<'a> StreamLine<'a> {
             }
             Event::Abandoned { id, name, .. } => Self::Abandoned { id, name },
             Event::Result { id, name, result, error, duration_ms } => {
-                let ToolResult { content, structured, is_error, .. } = result;
-                let (error, duration_ms, structured) = (*error, *duration_ms, structured.as_ref());
-                Self::Result(ResultLine { id, name, is_error: *is_error, error, duration_ms, content, structured })
+                let ToolResult { content, structured, is_error, task } = result;
+                let (error, duration_ms, is_error) = (*error, *duration_ms, *is_error);
+                let (structured, task) = (structured.as_ref(), task.as_deref());
+                Self::Result(ResultLine { id, name, is_error, error, duration_ms, content, structured, task })
             }
             Event::ApprovalDeferred { id, request } => Self::ApprovalDeferred { id, request },
             Event::PlanChanged { items } => Self::PlanChanged { items },
+            Event::TaskEnded { task, name, title, state } => Self::TaskEnded { task, name, title, state },
             Event::SubAgent { agent, call, event } => {
                 let event = match &**event {
                     // The duration of a sub-agent is that of the call that started it.

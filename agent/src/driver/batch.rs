@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 use super::alarm::Overdue;
 use super::call_reporter::CallReporter;
 use super::gated_execution::GatedExecution;
-use super::tasks::{BatchEvent, Joined, RunningCall, Tasks};
+use super::tasks::{BatchEvent, CallTasks, Joined, RunningCall};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
@@ -23,7 +23,7 @@ use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet};
 struct Batch<'a> {
     run: &'a mut Run,
     calls: Vec<(PendingCall, Option<Arc<CallReporter>>)>,
-    tasks: &'a mut Tasks,
+    tasks: &'a mut CallTasks,
     cx: &'a ToolContext,
     tools: &'a ToolSet,
     repeats: &'a mut RepeatGuard,
@@ -40,13 +40,13 @@ impl Driver {
         &self,
         run: &mut Run,
         calls: Vec<PendingCall>,
-        tasks: &mut Option<Tasks>,
+        tasks: &mut Option<CallTasks>,
         repeats: &mut RepeatGuard,
         run_cx: &RunContext<'_>,
     ) -> Result<(), DriverError> {
         let tasks = match tasks {
             Some(tasks) => tasks,
-            None => tasks.insert(Tasks::new(run_cx.runtime)?),
+            None => tasks.insert(CallTasks::new(run_cx.runtime)?),
         };
         let start = |pending: PendingCall| {
             let RunContext { session, sink, budget, .. } = run_cx;

@@ -14,6 +14,7 @@ mod replaced_results;
 mod request_turn;
 mod setup;
 mod summary;
+mod task_news;
 mod tasks;
 mod time_limit;
 mod turn;
@@ -30,6 +31,7 @@ use tracing::Instrument as _;
 
 use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
+use self::task_news::{note_tasks, reporting};
 use self::time_limit::{cancelled_by, check_timer, stopped};
 use crate::provider::guarded::{check, wire, wire_tools};
 use crate::repeat::RepeatGuard;
@@ -269,6 +271,7 @@ impl Driver {
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
         let steps = async {
+            note_tasks(&mut run, &run_cx);
             let mut step = self.begin(&mut run, &mut last, &run_cx).await;
             let summary = loop {
                 if let Err(error) = step {
@@ -280,6 +283,7 @@ impl Driver {
                     Step::Ask => self.turn(&mut run, &mut last, check, &run_cx).await,
                     Step::Call(calls) => {
                         let called = self.run_calls(&mut run, calls, &mut tasks, &mut repeats, &run_cx).await;
+                        note_tasks(&mut run, &run_cx);
                         let is_spent = run.record_spent(budget.spent());
                         match called.and_then(|()| active.settle_budget(&mut run)) {
                             // Another process finds the requests for approvals and the spending in the checkpoint.
@@ -297,7 +301,8 @@ impl Driver {
             }
             summary
         };
-        let (mut summary, stop) = cancelled_by(stopped(&self.cancellation, &budget), &token, steps).await;
+        let steps = cancelled_by(stopped(&self.cancellation, &budget), &token, steps);
+        let (mut summary, stop) = reporting(&run_cx, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
         }

@@ -1,4 +1,4 @@
-//! [`Tasks`]: the tasks that run the calls of a run, and their events.
+//! [`CallTasks`]: the tasks that run the calls of a run, and their events.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
@@ -21,7 +21,7 @@ use super::worker_gate::{GatedCall, WorkerGate};
 pub(super) type Joined = Result<(Id, Result<ToolResult, ToolError>), JoinError>;
 
 /// The running calls by the id of their task.
-pub(super) struct Tasks {
+pub(super) struct CallTasks {
     pub(super) running: HashMap<Id, RunningCall>,
     set: JoinSet<Result<ToolResult, ToolError>>,
     pub(super) gate: Arc<WorkerGate>,
@@ -48,7 +48,7 @@ pub(super) enum BatchEvent {
     Overdue(Overdue),
 }
 
-impl Tasks {
+impl CallTasks {
     /// Creates an empty set of tasks on this runtime.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl Tasks {
     }
 }
 
-impl Drop for Tasks {
+impl Drop for CallTasks {
     /// Abandons the running calls. Calls that do not yield are then counted.
     fn drop(&mut self) {
         self.running.values().for_each(|running| {

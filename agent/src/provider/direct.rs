@@ -81,7 +81,12 @@ fn turn(request: Request<'_>) -> Result<Turn, ProviderError> {
     }
     // Ids of earlier prompts are not reused.
     let first = messages.iter().flat_map(Message::calls).count() + 1;
-    let parsed = prompt::parse(&messages[prompt].to_text())?;
+    // Notes of the host follow the prompt.
+    let typed_text = messages[prompt].parts.iter().find_map(|part| match part {
+        Part::Content(content) => content.as_text(),
+        _ => None,
+    });
+    let parsed = prompt::parse(typed_text.unwrap_or_default())?;
     let calls = parsed.into_iter().zip(first..).map(|(call, number)| typed(call, number, request.tools));
     Ok(Turn::calls(calls.collect::<Result<Vec<_>, _>>()?))
 }

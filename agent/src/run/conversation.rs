@@ -38,6 +38,11 @@ impl Conversation {
         Arc::make_mut(&mut self.messages).push(message);
     }
 
+    /// Returns the newest message, to add to it. Its calls must stay as they are.
+    pub(super) fn newest_mut(&mut self) -> Option<&mut Message> {
+        Arc::make_mut(&mut self.messages).last_mut()
+    }
+
     /// Makes the ids of a turn's calls unique in the conversation, so that results, events and records are never confused.
     /// Unique ids do not change.
     pub(super) fn rename_calls(&mut self, message: &mut Message) {

@@ -5,6 +5,7 @@ mod ask;
 mod generate;
 mod output;
 mod spawn;
+mod task;
 mod todo;
 
 use tools::{Catalog, RegisterError};
@@ -19,6 +20,9 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
         &generate::GENERATE_TOOL,
         &output::OUTPUT_TOOL,
         &spawn::SPAWN_TOOL,
+        &task::CANCEL_TOOL,
+        &task::LIST_TOOL,
+        &task::RESULT_TOOL,
         &todo::READ_TOOL,
         &todo::WRITE_TOOL,
     ])

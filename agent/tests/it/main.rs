@@ -44,6 +44,7 @@ mod spawn_parallel;
 mod spelling;
 mod summary;
 mod system;
+mod task;
 mod todo;
 mod tool_set;
 mod wire;

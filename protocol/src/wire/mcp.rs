@@ -74,7 +74,7 @@ pub(super) fn read_results(result: &Value) -> Vec<WireResult> {
     }
     let content = list(result, "content").filter_map(read_content).collect();
     let structured = result.get("structuredContent").cloned().map(Into::into);
-    let result = ToolResult { content, structured, is_error: result["isError"] == true };
+    let result = ToolResult { content, structured, is_error: result["isError"] == true, task: None };
     vec![WireResult::new("", "", result)]
 }
 

@@ -44,8 +44,6 @@ pub use enter::enter;
 #[cfg(feature = "tools")]
 pub use prepare::Prepared;
 #[cfg(feature = "tools")]
-pub use programs::Programs;
-#[cfg(feature = "tools")]
 pub use sandbox::Sandbox;
 #[cfg(feature = "tools")]
 pub use toolchain::{Toolchain, UnknownToolchain};

@@ -15,7 +15,8 @@
 //! 9. *record intent* writes the call to the journal, if the context has one.
 //! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
 //! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
-//! 12. *check output* checks the structured result against the output schema.
+//! 12. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
+//!     of the task is checked when it is read.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
 //! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt, and about a former name, also if
 //!     the call failed.
@@ -277,7 +278,9 @@ async fn run_stages(
     drop(admitted);
     let overflow = Overflow { entry, from: Some((&call.caller, &call.scope)) };
     let result = result?;
-    if !result.is_error && entry.tool().output.is_some() {
+    // A call that goes on as a task has no structured result yet.
+    let is_complete = result.task.is_none() || result.structured.is_some();
+    if !result.is_error && is_complete && entry.tool().output.is_some() {
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
     let mut result = bound::bound(overflow, result)?;
@@ -291,7 +294,7 @@ async fn run_stages(
 ///
 /// # Errors
 /// Returns the stage's own error, or [`ToolErrorKind::Timeout`] if the deadline passed.
-fn in_time<T, E: From<ToolErrorKind>>(
+pub(crate) fn in_time<T, E: From<ToolErrorKind>>(
     (deadline, limit): (Instant, Duration),
     stage: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, E> {

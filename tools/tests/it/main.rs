@@ -40,5 +40,6 @@ mod scope;
 mod shared_catalog;
 mod spelling;
 mod sub_agent;
+mod tasks;
 
 pub mod tool_macro;

@@ -44,7 +44,7 @@ async fn a_note_hides_no_structured_result() {
     let structured = async |_: ToolContext, _: Value| ToolResult {
         content: vec![Content::text(" ")],
         structured: Some(json!({"lines": 7}).into()),
-        is_error: false,
+        ..ToolResult::default()
     };
     let mut catalog = Catalog::new();
     catalog.register(search().with_was([ToolName::new("fs.grep").unwrap()]), structured).unwrap();

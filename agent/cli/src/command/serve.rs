@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use clap::Args;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Tasks, ToolContext};
 use tools_mcp::server::{Peer, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
@@ -106,6 +106,9 @@ impl ServeArgs {
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
         let context = mcp::with_sampling(context.with_service(models(None)));
+        let mut services = context.services().clone();
+        Tasks::offer_to_clients(&mut services);
+        let context = context.with_services(services);
         Ok(match recording {
             Some(recording) => recording.context(context),
             None => context,

@@ -34,10 +34,12 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, and using the programs that the session has started. A
-/// session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 5] =
-    ["fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**"];
+/// The default grants: reading below the root, reading the clock, asking the user, and using the programs and other tasks of the
+/// session. A session adds asking its model, and a search backend its targets.
+const DEFAULT_GRANTS: [&str; 7] = [
+    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "task:read:**",
+    "task:write:**",
+];
 
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";

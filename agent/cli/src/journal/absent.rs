@@ -9,6 +9,7 @@ use tools::{Grant, ToolContext};
 use super::JournalOptions;
 use crate::config::{Settings, Values};
 use crate::error::Error;
+use crate::mcp::Attached;
 use crate::provider_choice::ProviderChoice;
 
 /// The journal of the running session. This program has none.
@@ -38,6 +39,10 @@ impl Recording {
     }
 
     pub(crate) fn context(&self, _context: ToolContext) -> ToolContext {
+        match *self {}
+    }
+
+    pub(crate) fn keep_tasks(&self, _context: &ToolContext, _servers: &Attached) {
         match *self {}
     }
 

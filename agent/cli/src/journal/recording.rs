@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agent::{Run, Selection, Session};
-use tools::{Grant, ToolContext};
+use tools::tasks::StoredTask;
+use tools::{Grant, Tasks, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
 use crate::config::{ConfigError, Origin, Setting, Settings, Values};
 use crate::error::Error;
+use crate::mcp::Attached;
 use crate::notice;
 use crate::provider_choice::ProviderChoice;
 use crate::sessions::{LockedSession, OtherService, Retention, SessionError, SessionFolder, StoredSession};
@@ -35,7 +37,7 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 enum FolderSession {
     New(LockedSession),
-    Resumed { _locked: LockedSession },
+    Resumed(LockedSession),
 }
 
 impl Recording {
@@ -123,7 +125,7 @@ impl Recording {
         };
         let locked = folder.lock(id)?;
         let file = folder.private_journal(id)?;
-        let session = FolderSession::Resumed { _locked: locked };
+        let session = FolderSession::Resumed(locked);
         let journal = SqliteJournal::open(&file, in_folder(content))?;
         Self::resume(journal, id.to_string(), workspace, Some(session)).await
     }
@@ -214,7 +216,7 @@ impl Recording {
 
     /// Adds the journal and the session's name to the context. Narrows the grant to the one that the session began with.
     pub(crate) fn context(&self, context: ToolContext) -> ToolContext {
-        if let (Some(FolderSession::Resumed { .. }), Some(name)) = (&self.folder, &self.name) {
+        if let (Some(FolderSession::Resumed(_)), Some(name)) = (&self.folder, &self.name) {
             notice::note(&format!("resuming the session {name}"));
         }
         let mut context = context.with_journal(Arc::new(self.journal.clone()));
@@ -227,6 +229,17 @@ impl Recording {
             notice::note(&format!("the session keeps to the grant that it began with: {first}"));
         }
         context.with_grant(grant)
+    }
+
+    /// Restores the tasks of an earlier process that other parties have kept, and saves those of this one. A session in a journal file
+    /// of the user's choice keeps none.
+    pub(crate) fn keep_tasks(&self, context: &ToolContext, servers: &Attached) {
+        let (Some(folder), Some(tasks)) = (&self.folder, context.service::<Tasks>()) else { return };
+        let (FolderSession::New(session) | FolderSession::Resumed(session)) = folder;
+        let file = session.tasks();
+        let find = |stored: &StoredTask| (servers.restore(stored), tools::get(&stored.tool).ok());
+        tasks.restore(file.read(), find);
+        tasks.set_store(file);
     }
 
     /// Returns the grant that a resumed session began with, which limits its grant.

@@ -1,8 +1,14 @@
 //! The servers of a program that has no client of MCP.
 
 use std::path::PathBuf;
+#[cfg(feature = "journal")]
+use std::sync::Arc;
 
 use agent::Selection;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, ToolContext};
 
 use super::{PromptCall, ServerReport};
@@ -32,6 +38,12 @@ impl Attached {
     /// Returns an error.
     pub(crate) async fn prompt(&self, _call: &PromptCall, _cx: &ToolContext) -> Result<String, Error> {
         Err(Error::NoServers)
+    }
+
+    /// Returns a lost task, because this program cannot reach its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        Arc::new(Lost::unreachable(task, "this program has no client of MCP"))
     }
 }
 

@@ -7,6 +7,10 @@ use std::time::Duration;
 
 use agent::Selection;
 use tokio::task::JoinSet;
+#[cfg(feature = "journal")]
+use tools::Task;
+#[cfg(feature = "journal")]
+use tools::tasks::{Lost, StoredTask};
 use tools::{CancellationToken, ToolContext};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
@@ -99,6 +103,15 @@ impl Attached {
     /// Returns the servers, sorted by name.
     pub(super) fn list(&self) -> Vec<Imported> {
         self.servers.iter().flat_map(Servers::list).collect()
+    }
+
+    /// Finds a task of an earlier process at its server.
+    #[cfg(feature = "journal")]
+    pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        match &self.servers {
+            Some(servers) => servers.restore(task),
+            None => Arc::new(Lost::unreachable(task, "the session has no MCP servers any more")),
+        }
     }
 }
 

@@ -54,12 +54,13 @@ pub(super) fn result_line(name: &str, result: &ToolResult, duration_ms: u64, tar
     format!("{} {name} {facts}{end}{targets}", styled(GOOD, "<-"))
 }
 
-/// Returns the first line of a program's result as a suffix, which says how the program ended: `[exit code 101, 0.6 s]`. Its end is no
-/// error of the call, so the line would not show it otherwise.
+/// Returns the first line of the result of a program or a task as a suffix, which says how it ended: `[exit code 101, 0.6 s]`. Its end is
+/// no error of the call, so the line would not show it otherwise.
 fn end_suffix(name: &str, result: &ToolResult) -> String {
     // The name of a sub-agent may stand before it.
-    let is_program = name.rsplit(' ').next().is_some_and(|tool| tool.starts_with("exec."));
-    let text = if is_program { result.to_text() } else { String::new() };
+    let tool = name.rsplit(' ').next().unwrap_or_default();
+    let is_state = result.task.is_some() || ["exec.", "task."].iter().any(|family| tool.starts_with(family));
+    let text = if is_state { result.to_text() } else { String::new() };
     let end = text.lines().next().filter(|first| first.starts_with('['));
     end.map(|end| format!(" {}", line(end))).unwrap_or_default()
 }
@@ -193,6 +194,15 @@ mod tests {
         }
         // A file may begin with anything.
         assert_eq!(plain(&result_line("fs.read", &result, 3, "")), "<- fs.read 3ms, 37 bytes");
+    }
+
+    #[test]
+    fn the_line_of_a_call_that_goes_on_names_its_task() {
+        let result = ToolResult::text("[t1: it goes on]").with_task("t1");
+        for (name, result) in [("mcp:s/t", result), ("task.result", ToolResult::text("[t1: completed]\nlate"))] {
+            let line = plain(&result_line(name, &result, 10, ""));
+            assert!(line.contains(" [t1: "), "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{BESIDE, JOURNAL, SessionError, SessionId};
+use super::tasks::{NEW_TASKS, TASKS};
+use super::{BESIDE, JOURNAL, SessionError, SessionId, TaskFile};
 use crate::private;
 
 /// The file name ending of a session's lock.
@@ -75,6 +76,12 @@ impl LockedSession {
     /// Returns the path of the journal.
     pub(crate) fn journal(&self) -> PathBuf {
         self.folder.join(self.id.file(JOURNAL))
+    }
+
+    /// Returns the file of the session's tasks.
+    pub(crate) fn tasks(&self) -> TaskFile {
+        let path = |ending| self.folder.join(self.id.file(ending));
+        TaskFile::new(path(TASKS), path(NEW_TASKS))
     }
 
     /// Removes the session's files. The journal is removed last but one, so that a session removed in part is still listed.

@@ -16,7 +16,7 @@ fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
     services.insert(Models::new(Arc::new(Direct)));
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
     services.insert(tools_builtin::exec::Sandbox::new());
-    tools_builtin::exec::Programs::offer(&mut services);
+    tools::Tasks::offer(&mut services);
     #[cfg(feature = "web")]
     services.insert(tools_http::HttpClient::new());
     ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)

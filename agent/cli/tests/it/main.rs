@@ -52,6 +52,8 @@ mod mcp_reach;
 mod mcp_server;
 #[cfg(all(unix, feature = "journal", feature = "mcp"))]
 mod mcp_session;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+mod mcp_task;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
 #[cfg(feature = "models")]

@@ -128,11 +128,26 @@ fn a_command_that_may_start_is_used_in_the_background_without_questions_until_th
     if !is_confined(&crib) {
         return;
     }
-    let prompts = "exec.start program=cat\nexec.write handle=p1 text=hello\nexec.list\n";
+    let prompts = "exec.start program=cat\nexec.write handle=t1 text=hello\nexec.list\n";
     let chat = ["chat", "--provider", "direct", "--allow", "exec:write:cat"];
     let ended = crib.run_with_input(&chat, prompts.as_bytes()).expect(0);
     assert!(ended.stdout.contains("\nstdout:\nhello\n"), "{ended:#?}");
-    assert!(ended.stdout.contains("p1: runs for ") && ended.stdout.contains(": cat\n"), "{ended:#?}");
+    assert!(ended.stdout.contains("t1: runs for ") && ended.stdout.contains(": cat\n"), "{ended:#?}");
+}
+
+#[test]
+fn the_end_of_a_background_program_is_shown() {
+    let crib = Crib::new();
+    if !is_confined(&crib) {
+        return;
+    }
+    let prompts =
+        "exec.start program=cat\nexec.write handle=t1 end=true wait=0 ; task.result task=t1 wait=60\ntask.list\n";
+    let chat = ["chat", "--provider", "direct", "--allow", "exec:write:cat"];
+    let ended = crib.run_with_input(&chat, prompts.as_bytes()).expect(0);
+    assert!(ended.stderr.contains("task t1 has ended: exit code 0: exec.start: cat\n"), "{ended:#?}");
+    assert!(ended.stdout.contains("\n[t1: exit code 0]\n"), "{ended:#?}");
+    assert!(ended.stdout.contains("t1: exit code 0: exec.start: cat\n"), "{ended:#?}");
 }
 
 #[test]
@@ -143,7 +158,7 @@ fn a_call_without_a_session_says_that_its_program_ends() {
     }
     let grants = ["--grant", "fs:read:**", "--grant", "exec:write:**"];
     let ended = crib.run(&[&["call", "exec.start", "program=cat"], &grants[..]].concat()).expect(0);
-    assert!(ended.stdout.contains("[p1: runs for ") && ended.stdout.contains("it ends now"), "{ended:#?}");
+    assert!(ended.stdout.contains("[t1: runs for ") && ended.stdout.contains("it ends now"), "{ended:#?}");
 }
 
 #[cfg(feature = "web")]

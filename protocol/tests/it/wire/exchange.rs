@@ -260,7 +260,7 @@ fn plain_content(types: &'static [&'static str]) -> impl Strategy<Value = Conten
 
 fn results(content: impl Strategy<Value = Content>, min: usize) -> impl Strategy<Value = Vec<WireResult>> {
     let result = (prop::collection::vec(content, min..4), any::<bool>());
-    let result = result.prop_map(|(content, is_error)| ToolResult { content, is_error, structured: None });
+    let result = result.prop_map(|(content, is_error)| ToolResult { content, is_error, ..ToolResult::default() });
     prop::collection::vec(result, 1..4).prop_map(|results| {
         let named = |(index, result)| WireResult::new(format!("id{index}"), format!("tool{index}"), result);
         results.into_iter().enumerate().map(named).collect()

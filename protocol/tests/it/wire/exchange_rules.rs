@@ -117,7 +117,8 @@ fn is_known_url(url: &Value) -> bool {
 #[test]
 fn a_planted_violation_of_each_rule_is_found() {
     let image = Content::Image { data: PNG.to_owned(), mime_type: "image/png".to_owned() };
-    let result = |is_error| ToolResult { content: vec![Content::text("x"), image.clone()], is_error, structured: None };
+    let result =
+        |is_error| ToolResult { content: vec![Content::text("x"), image.clone()], is_error, ..ToolResult::default() };
     let plant = |format: Format, is_error, rule: &str, pointer: &str, change: Value| {
         let results = [WireResult::new("1", "f", result(is_error)), WireResult::new("2", "g", ToolResult::text("y"))];
         let mut written = json!(format.write_results(&results));

@@ -1,20 +1,20 @@
 //! `exec.list`: lists the background programs.
 
-use tools::{ToolContext, ToolError, tool};
+use tools::{Task as _, Tasks, ToolContext, ToolError, tool};
 
-use super::table::Programs;
+use super::program::Program;
 
 /// Lists the background programs that you started: handle, state and command line.
 #[tool(
     name = "exec.list",
     title = "List background programs",
     reads = "program:list",
-    needs = Programs,
+    needs = Tasks,
     tags = ["programs"],
     example({}),
 )]
 pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
-    let programs = cx.need::<Programs>()?.list();
+    let programs = cx.need::<Tasks>()?.list_as::<Program>();
     let lines: Vec<_> = programs
         .iter()
         .map(|(handle, program)| format!("{handle}: {}: {}", program.state(), program.command()))

@@ -1,4 +1,4 @@
-//! Background programs: servers, watchers and interpreters that run beside the calls of a session.
+//! Background programs: servers, watchers and interpreters that run beside the calls of a session. Each is a task of its agent.
 
 mod list;
 mod output;
@@ -7,10 +7,7 @@ mod read;
 mod screen;
 mod start;
 mod stop;
-mod table;
 mod write;
-
-pub use table::Programs;
 
 pub(crate) use list::LIST_TOOL;
 pub(crate) use read::READ_TOOL;

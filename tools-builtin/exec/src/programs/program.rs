@@ -1,9 +1,11 @@
 //! [`Program`]: one background program.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, watch};
-use tools::{ToolContext, ToolError};
+use tools::tasks::{TaskFuture, TaskState};
+use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
 use super::output::Output;
 use crate::prepare::{Prepared, blocking, failed, not_started};
@@ -23,7 +25,7 @@ const INPUT: Duration = Duration::from_secs(10);
 pub(super) struct Program {
     // Dropped before the folder of its temporary files.
     running: Running<Output>,
-    prepared: std::sync::Arc<Prepared>,
+    prepared: Arc<Prepared>,
     /// The command line, quoted.
     command: String,
     started: Instant,
@@ -31,6 +33,13 @@ pub(super) struct Program {
     news: watch::Receiver<()>,
     /// The note on protected files that changed, once the program has ended.
     changes: OnceCell<Option<String>>,
+    /// The report of the end, once it was read as a result.
+    last: OnceCell<String>,
+}
+
+/// Returns the program of this agent with the handle.
+pub(super) fn find(tasks: &Tasks, handle: &str) -> Result<Arc<Program>, ToolError> {
+    tasks.find_as(handle, "program")
 }
 
 impl Program {
@@ -46,6 +55,7 @@ impl Program {
             has_terminal,
             news,
             changes: OnceCell::new(),
+            last: OnceCell::new(),
         })
     }
 
@@ -60,15 +70,6 @@ impl Program {
 
     pub(super) fn is_running(&self) -> bool {
         self.running.status() == Status::Running
-    }
-
-    /// Describes the state, such as `runs for 1.2 s`.
-    pub(super) fn state(&self) -> String {
-        match self.running.status() {
-            Status::Running => format!("runs for {:.1} s", self.started.elapsed().as_secs_f64()),
-            Status::Ended(ended) => end(ended),
-            Status::Lost(lost) => lost.to_string(),
-        }
     }
 
     /// Waits up to `wait` for output or the end, and then until the output pauses.
@@ -108,9 +109,18 @@ impl Program {
 
     /// Takes the output since the last report, and returns it with the state.
     pub(super) async fn report(&self, cx: &ToolContext, handle: &str, notes: &[String]) -> Result<String, ToolError> {
+        self.report_as(cx, |state| format!("[{handle}: {state}]"), notes).await
+    }
+
+    async fn report_as(
+        &self,
+        cx: &ToolContext,
+        head: impl FnOnce(TaskState) -> String,
+        notes: &[String],
+    ) -> Result<String, ToolError> {
         let is_over = !self.is_running();
         let changes = if is_over { self.changes(cx).await? } else { None };
-        let mut text = format!("[{handle}: {}]", self.state());
+        let mut text = head(self.state());
         for note in notes.iter().chain(changes).chain(&self.prepared.requests()) {
             text += &format!("\n[{note}]");
         }
@@ -152,5 +162,36 @@ impl Program {
                 INPUT.as_secs()
             ))),
         }
+    }
+}
+
+impl Task for Program {
+    fn title(&self) -> String {
+        self.command.clone()
+    }
+
+    fn state(&self) -> TaskState {
+        match self.running.status() {
+            Status::Running => TaskState::Running(format!("runs for {:.1} s", self.started.elapsed().as_secs_f64())),
+            Status::Ended(ended) => TaskState::Ended(end(ended)),
+            Status::Lost(lost) => TaskState::Ended(lost.to_string()),
+        }
+    }
+
+    fn ended(&self) -> TaskFuture<'_, ()> {
+        Box::pin(async {
+            // The state says how it ended.
+            let _ = self.running.wait().await;
+        })
+    }
+
+    /// Returns the rest of the output.
+    fn result<'a>(&'a self, cx: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
+        let read = move || self.report_as(cx, |state| format!("[{state}]"), &[]);
+        Box::pin(async move { self.last.get_or_try_init(read).await.map(ToolResult::text) })
+    }
+
+    fn cancel(&self) {
+        self.running.stop();
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use tools::{ToolContext, ToolError, tool};
+use tools::{Tasks, ToolContext, ToolError, tool};
 
-use super::table::Programs;
+use super::program::find;
 
 /// Returns the output of a background program since the last answer about it, and its exit code once it has ended.
 // A read: the output is the program's own, and its start was authorised.
@@ -12,12 +12,12 @@ use super::table::Programs;
     name = "exec.read",
     title = "Read from a background program",
     reads = "program:{handle}",
-    needs = Programs,
+    needs = Tasks,
     tags = ["programs"],
     max_output = "64KiB",
     timeout = "70s",
-    example({"handle": "p1"}),
-    example({"handle": "p1", "wait": 30}),
+    example({"handle": "t1"}),
+    example({"handle": "t1", "wait": 30}),
 )]
 pub(crate) async fn read(
     cx: &ToolContext,
@@ -28,10 +28,12 @@ pub(crate) async fn read(
     #[schemars(range(max = 60))]
     wait: u32,
 ) -> Result<String, ToolError> {
-    let program = cx.need::<Programs>()?.find(&handle)?;
+    let tasks = cx.need::<Tasks>()?;
+    let program = find(&tasks, &handle)?;
     if wait > 0 {
         program.settle(Duration::from_secs(wait.into())).await;
     }
+    tasks.set_told(&handle);
     program.report(cx, &handle, &[]).await
 }
 

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tools::{Preview, Targets, ToolContext, ToolError, tool, visible_line};
+use tools::{Preview, Targets, Tasks, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
 use super::program::Program;
-use super::table::Programs;
 use crate::Sandbox;
 use crate::command::{command, target};
 use crate::prepare::{Prepared, Streams, failed};
@@ -33,7 +32,7 @@ const FOR_ONE_CALL: &str = "it ends now, because this call belongs to no session
     title = "Start a background program",
     writes = "exec:{*}",
     targets = targets,
-    needs(Programs, Sandbox, Workspace),
+    needs(Sandbox, Tasks, Workspace),
     preview = describe,
     tags = ["programs"],
     max_output = "64KiB",
@@ -59,8 +58,8 @@ pub(crate) async fn start(
     #[serde(default)]
     terminal: bool,
 ) -> Result<String, ToolError> {
-    let programs = cx.need::<Programs>()?;
-    programs.check_room()?;
+    let tasks = cx.need::<Tasks>()?;
+    tasks.check_room()?;
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
     let command = visible_line(&command.to_string(), SHOWN);
     let request = Request { program, args, env, cwd, script: None, input: Input::Later };
@@ -69,9 +68,10 @@ pub(crate) async fn start(
     let program = Arc::new(Program::start(prepared, command, terminal).await?);
     program.settle(FIRST).await;
     // A call that was dropped until now has ended the program.
-    let handle = programs.insert(program.clone())?;
+    let handle = tasks.insert(cx, program.clone())?;
+    tasks.set_told(&handle);
     let mut notes = program.notes().to_vec();
-    notes.extend(programs.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
+    notes.extend(tasks.is_for_one_call().then(|| FOR_ONE_CALL.to_owned()));
     program.report(cx, &handle, &notes).await
 }
 

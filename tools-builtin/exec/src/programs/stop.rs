@@ -1,8 +1,8 @@
 //! `exec.stop`: ends a background program.
 
-use tools::{ToolContext, ToolError, tool};
+use tools::{Tasks, ToolContext, ToolError, tool};
 
-use super::table::Programs;
+use super::program::find;
 
 /// Ends a background program with all processes that it started, and returns the rest of its output. The handle is then gone.
 ///
@@ -11,20 +11,20 @@ use super::table::Programs;
     name = "exec.stop",
     title = "Stop a background program",
     writes = "program:{handle}",
-    needs = Programs,
+    needs = Tasks,
     tags = ["programs"],
     max_output = "64KiB",
-    example({"handle": "p1"}),
+    example({"handle": "t1"}),
 )]
 pub(crate) async fn stop(
     cx: &ToolContext,
     /// The handle of the program, from its start.
     handle: String,
 ) -> Result<String, ToolError> {
-    let programs = cx.need::<Programs>()?;
-    let program = programs.find(&handle)?;
+    let tasks = cx.need::<Tasks>()?;
+    let program = find(&tasks, &handle)?;
     program.stop().await;
     let report = program.report(cx, &handle, &[]).await?;
-    programs.remove(&handle);
+    tasks.remove(&handle);
     Ok(report)
 }

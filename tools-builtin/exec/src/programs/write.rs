@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use tools::{ToolContext, ToolError, tool};
+use tools::{Tasks, ToolContext, ToolError, tool};
 
+use super::program::find;
 use super::read::default_wait;
-use super::table::Programs;
 
 /// Writes text to the standard input of a background program, and returns the output that follows.
 ///
@@ -15,12 +15,12 @@ use super::table::Programs;
     name = "exec.write",
     title = "Write to a background program",
     writes = "program:{handle}",
-    needs = Programs,
+    needs = Tasks,
     tags = ["programs"],
     max_output = "64KiB",
     timeout = "90s",
-    example({"handle": "p1", "text": "print(6 * 7)\n"}),
-    example({"handle": "p1", "end": true}),
+    example({"handle": "t1", "text": "print(6 * 7)\n"}),
+    example({"handle": "t1", "end": true}),
 )]
 pub(crate) async fn write(
     cx: &ToolContext,
@@ -38,7 +38,8 @@ pub(crate) async fn write(
     #[schemars(range(max = 60))]
     wait: u32,
 ) -> Result<String, ToolError> {
-    let program = cx.need::<Programs>()?.find(&handle)?;
+    let tasks = cx.need::<Tasks>()?;
+    let program = find(&tasks, &handle)?;
     if text.is_empty() && !end {
         return Err(ToolError::execution_failed("there is nothing to write; give text, or end"));
     }
@@ -51,5 +52,6 @@ pub(crate) async fn write(
     if wait > 0 {
         program.settle(Duration::from_secs(wait.into())).await;
     }
+    tasks.set_told(&handle);
     program.report(cx, &handle, &[]).await
 }

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tools::policy::{Policy, Rule, Verdict};
-use tools::{Answer, Decision, ToolContext};
+use tools::{Answer, Decision, Tasks, ToolContext};
+use tools_exec::Sandbox;
 use tools_exec::walls::Layers;
-use tools_exec::{Programs, Sandbox};
 use tools_fs::Workspace;
 use tools_http::HttpClient;
 use tools_http::testing::TestServer;
@@ -29,7 +29,7 @@ fn host(workspace: &TempWorkspace, network: &[&str]) -> TestHost {
 
 fn with_programs(cx: ToolContext) -> ToolContext {
     let mut services = cx.services().clone();
-    Programs::offer(&mut services);
+    Tasks::offer(&mut services);
     cx.with_services(services)
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                         if tool != "exec.start" || shown.contains("exit code") {
                             break;
                         }
-                        shown += &call(&host, "exec.read", json!({"handle": "p1", "wait": 60}));
+                        shown += &call(&host, "exec.read", json!({"handle": "t1", "wait": 60}));
                     }
                     assert_eq!(shown.contains("hello"), is_reached, "{tool} {answer:?} {shown}");
                     assert_eq!(server.connections() > before, is_reached, "{tool} {answer:?} {shown}");

@@ -8,9 +8,8 @@ use std::time::Duration;
 use libtest_mimic::Trial;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
-use tools::Decision;
 use tools::policy::{Policy, Rule, Verdict};
-use tools_exec::Programs;
+use tools::{Decision, Tasks};
 use tools_http::HttpOptions;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_testkit::{RecordingApprover, TempWorkspace};
@@ -158,7 +157,7 @@ for name in ['127.0.0.1', 'localhost']:
                 let workspace = TempWorkspace::new();
                 let host = host(&workspace, names([("a.test", server.address())]), &network).with_context(|cx| {
                     let mut services = cx.services().clone();
-                    Programs::offer(&mut services);
+                    Tasks::offer(&mut services);
                     cx.with_services(services)
                 });
                 let call = |tool: &str, arguments| runtime().block_on(host.call(tool, arguments)).unwrap().to_text();
@@ -166,14 +165,14 @@ for name in ['127.0.0.1', 'localhost']:
                 // The call that started it has ended.
                 let script =
                     "test -t 0 && echo terminal; curl -sS http://a.test/ http://b.test/; echo over-$((1 + 1))\n";
-                shown += &call("exec.write", json!({"handle": "p1", "text": script}));
+                shown += &call("exec.write", json!({"handle": "t1", "text": script}));
                 for _ in 0..30 {
                     if shown.contains("over-2") {
                         break;
                     }
-                    shown += &call("exec.read", json!({"handle": "p1"}));
+                    shown += &call("exec.read", json!({"handle": "t1"}));
                 }
-                shown += &call("exec.read", json!({"handle": "p1"}));
+                shown += &call("exec.read", json!({"handle": "t1"}));
                 assert!(shown.contains("hello") && shown.contains("ask for net:read:b.test]"), "{shown}");
                 assert_eq!(shown.contains("\nterminal") || shown.contains("terminal\r\n"), terminal, "{shown}");
             }

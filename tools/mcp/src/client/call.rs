@@ -10,6 +10,7 @@ use super::failure::failure;
 use super::link::Link;
 use super::result::tool_result;
 use super::rounds::{self, Answers};
+use super::tasks;
 
 /// Runs a tool of a server.
 pub(super) struct RemoteTool {
@@ -41,6 +42,7 @@ impl RemoteTool {
         };
         match rounds::request(&self.link, &peer, &cx, make).await? {
             ServerResult::CallToolResult(result) => Ok(tool_result(result)),
+            ServerResult::CreateTaskResult(created) => tasks::follow(&self.link, &cx, created.task).await,
             // A result without content is none of a call's for rmcp.
             ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Ok(tool_result(CallToolResult::default())),
             _ => Err(failure(self.link.name(), ServiceError::UnexpectedResponse)),

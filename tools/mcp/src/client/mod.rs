@@ -32,6 +32,7 @@ mod service;
 mod status;
 #[cfg(feature = "stdio")]
 mod stdio;
+mod tasks;
 
 pub use error::ImportError;
 #[cfg(feature = "http")]

@@ -18,7 +18,7 @@ pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
         let text = structured.as_ref().map(|value| value.value().to_string());
         content.push(Content::text(text.unwrap_or_else(|| if is_error { FAILED } else { DONE }.to_owned())));
     }
-    ToolResult { content, structured, is_error }
+    ToolResult { content, structured, is_error, task: None }
 }
 
 /// Converts a content block. Its annotations and metadata are for other programs than a model.

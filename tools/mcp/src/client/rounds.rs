@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientRequest, ElicitRequestParams, InputRequest, InputRequiredResult, InputResponses, ListRootsResult,
-    ServerResult,
+    ClientRequest, ElicitRequestParams, InputRequest, InputRequests, InputRequiredResult, InputResponses,
+    ListRootsResult, ServerResult,
 };
 use rmcp::service::Peer;
 use serde_json::Value;
@@ -61,6 +61,15 @@ async fn answered(link: &Link, cx: &ToolContext, required: InputRequiredResult) 
         sleep(PAUSE).await;
         return Ok(Answers { responses: None, state });
     };
+    Ok(Answers { responses: Some(responses(link, cx, questions).await?), state })
+}
+
+/// Asks the person of a call, and the host's model, for the answers to a server's questions.
+pub(super) async fn responses(
+    link: &Link,
+    cx: &ToolContext,
+    questions: InputRequests,
+) -> Result<InputResponses, ToolErrorKind> {
     if questions.len() > MAX_QUESTIONS {
         return Err(failed(link, &format!("asked more than {MAX_QUESTIONS} questions at once")));
     }
@@ -68,7 +77,7 @@ async fn answered(link: &Link, cx: &ToolContext, required: InputRequiredResult) 
     for (key, question) in questions {
         responses.insert(key, answer(link, cx, question).await?);
     }
-    Ok(Answers { responses: Some(responses), state })
+    Ok(responses)
 }
 
 async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result<Value, ToolErrorKind> {
@@ -87,6 +96,6 @@ async fn answer(link: &Link, cx: &ToolContext, question: InputRequest) -> Result
     answer.map_err(|error| failed(link, &format!("asked for input that is no JSON: {error}")))
 }
 
-fn failed(link: &Link, reason: &str) -> ToolErrorKind {
+pub(super) fn failed(link: &Link, reason: &str) -> ToolErrorKind {
     ToolErrorKind::ExecutionFailed { message: format!("the MCP server {} {reason}", link.name()) }
 }

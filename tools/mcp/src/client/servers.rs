@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use tokio_util::sync::DropGuard;
-use tools::{CancellationToken, Entry, SharedCatalog};
+use tools::tasks::StoredTask;
+use tools::{CancellationToken, Entry, SharedCatalog, Task};
 
 use super::connection::Connection;
 use super::destination::Destination;
 use super::link::Link;
 use super::registration::Registration;
 use super::resource::{self, ReadResource};
+use super::tasks;
 use super::{Import, ImportError, Imported};
 
 /// The imported servers of a catalog. Clones share them. When the last clone is dropped, all servers are removed.
@@ -170,6 +172,14 @@ impl Servers {
     /// Returns all servers, sorted by name.
     pub fn list(&self) -> Vec<Imported> {
         self.0.lock().values().map(|running| running.imported.clone()).collect()
+    }
+
+    /// Finds the task of an earlier process at its server. It has ended as lost if its server is none of these, or has forgotten it.
+    ///
+    /// # Panics
+    /// Panics outside of a tokio runtime.
+    pub fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
+        tasks::restored(self, task)
     }
 
     /// Removes a server and its tools, and waits until its connection has ended. Returns true if the name existed.

@@ -43,6 +43,8 @@ impl ClientHandler for Client {
         let mut capabilities = ClientCapabilities::default();
         let elicitation = ElicitationCapability::new().with_form(Default::default()).with_url(Default::default());
         capabilities.elicitation = Some(elicitation);
+        let tasks = (model::TASKS_EXTENSION_ID.to_owned(), model::JsonObject::new());
+        capabilities.extensions = Some([tasks].into());
         if self.link.has_sampling {
             capabilities.sampling = Some(model::SamplingCapability::default());
         }

@@ -10,7 +10,7 @@ use tools::{Content, Entry, Json, ToolResult};
 /// The structured value is for clients that know its schema, so only a tool with a result schema sends it. It is part of the content
 /// otherwise. `rmcp` turns a value that is no object into text for clients of older revisions.
 pub(super) fn call_tool_result(entry: &Entry, result: ToolResult) -> CallToolResult {
-    let ToolResult { content, structured, is_error } = result;
+    let ToolResult { content, structured, is_error, .. } = result;
     let mut content: Vec<_> = content.into_iter().filter_map(block).collect();
     if let Some(structured) = structured.as_ref().filter(|_| content.is_empty()) {
         content.push(ContentBlock::text(structured.to_string()));

@@ -7,7 +7,11 @@ import subprocess
 
 
 # The tools that need a session, and a search service.
-NOT_SERVED = {"agent.spawn", "llm.generate", "todo.read", "todo.write", "web.search"}
+NOT_SERVED = {"agent.spawn", "todo.read", "todo.write", "web.search"}
+
+
+# The defaults that the server adds, by tool and property: the model is the client's.
+DEFAULTS = {("llm.generate", "model"): "client/default"}
 
 
 def serve_arguments(root):
@@ -29,9 +33,14 @@ def serving(program, root):
 
 @functools.cache
 def definitions(program):
-    """Returns the definitions of all linked tools by name."""
+    """Returns the definitions of all linked tools by name, with the defaults of the server."""
     names = [json.loads(line)["name"] for line in output(program, "list", "--json").splitlines()]
-    return {name: json.loads(output(program, "show", name, "--json")) for name in names}
+    shown = {name: json.loads(output(program, "show", name, "--json")) for name in names}
+    for (name, key), default in DEFAULTS.items():
+        parameters = shown[name]["parameters"]
+        parameters["properties"][key]["default"] = default
+        parameters["required"].remove(key)
+    return shown
 
 
 def check_definitions(program, listed):

@@ -10,6 +10,7 @@ mod client_hostile;
 mod client_http;
 mod client_import;
 mod client_resource;
+mod client_tasks;
 mod config_file;
 mod corpus;
 mod scripted;
@@ -23,6 +24,7 @@ mod server_list;
 mod server_task_input;
 #[cfg(feature = "http")]
 mod server_tasks;
+mod tasked;
 mod trust_approvals;
 mod trust_mutations;
 mod trust_pins;

@@ -24,7 +24,7 @@ pub(crate) fn serve() {
     let workspace = TempWorkspace::new();
     let session = Session::new(&workspace, &ALL);
     let answer = session.start("bash", &["-c", &script]);
-    session.read_on(answer, "p1", "ready");
+    session.read_on(answer, "t1", "ready");
     println!("ready");
     std::io::stdout().flush().unwrap();
     std::thread::park();
@@ -41,8 +41,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("background::ends::stop_leaves_no_process", || {
             let (workspace, marker) = (TempWorkspace::new(), Marker::new());
             let session = Session::new(&workspace, &ALL);
-            evader(&session, &marker, "p1");
-            session.call("exec.stop", json!({"handle": "p1"})).unwrap();
+            evader(&session, &marker, "t1");
+            session.call("exec.stop", json!({"handle": "t1"})).unwrap();
             assert_eq!(marker.count(), 0);
         }),
         trial("background::ends::a_program_that_ends_leaves_no_process", || {
@@ -50,17 +50,17 @@ pub(crate) fn trials() -> Vec<Trial> {
             let session = Session::new(&workspace, &ALL);
             let script = marker.evader().replace("while :", "read line; exit 0; while :");
             let answer = session.start("bash", &["-c", &script]);
-            session.read_on(answer, "p1", "ready");
-            session.ask("p1", "go\n", "exit code 0");
+            session.read_on(answer, "t1", "ready");
+            session.ask("t1", "go\n", "exit code 0");
             assert_eq!(marker.count(), 0);
         }),
         trial("background::ends::the_end_of_the_session_leaves_no_process", || {
             let (workspace, marker) = (TempWorkspace::new(), Marker::new());
             let session = Session::new(&workspace, &ALL);
-            evader(&session, &marker, "p1");
+            evader(&session, &marker, "t1");
             // A program and a call that still waits for it.
             session.start("cat", &[]);
-            drop(session.host.call("exec.read", json!({"handle": "p1", "wait": 60})));
+            drop(session.host.call("exec.read", json!({"handle": "t1", "wait": 60})));
             drop(session);
             marker.assert_gone();
         }),
@@ -68,7 +68,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (workspace, marker) = (TempWorkspace::new(), Marker::new());
             let mut session = Session::new(&workspace, &[&ALL[..], &["net:*:example.org"]].concat());
             session.host = session.host.with_service(tools_http::HttpClient::new());
-            evader(&session, &marker, "p1");
+            evader(&session, &marker, "t1");
             // The tasks of the network go on until they are dropped.
             let runtime = session.runtime.clone();
             drop(session);
@@ -79,12 +79,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (workspace, own, other) = (TempWorkspace::new(), Marker::new(), Marker::new());
             let session = Session::new(&workspace, &ALL);
             let child = session.sub_agent();
-            evader(&child, &own, "p1");
-            evader(&session, &other, "p2");
+            evader(&child, &own, "t1");
+            evader(&session, &other, "t2");
             drop(child);
             own.assert_gone();
             assert!(other.count() >= 4);
-            session.call("exec.read", json!({"handle": "p2"})).unwrap();
+            session.call("exec.read", json!({"handle": "t2"})).unwrap();
         }),
         trial("background::ends::a_start_that_is_given_up_leaves_no_process", || {
             let (workspace, marker) = (TempWorkspace::new(), Marker::new());
@@ -107,11 +107,11 @@ pub(crate) fn trials() -> Vec<Trial> {
             let workspace = TempWorkspace::new();
             let session = Session::new(&workspace, &ALL);
             session.start("cat", &[]);
-            let read = session.host.call("exec.read", json!({"handle": "p1", "wait": 60}));
+            let read = session.host.call("exec.read", json!({"handle": "t1", "wait": 60}));
             session.block_on(async {
                 let _ = tokio::time::timeout(std::time::Duration::from_millis(300), read).await;
             });
-            session.ask("p1", "still here\n", "still here");
+            session.ask("t1", "still here\n", "still here");
         }),
         trial("background::ends::a_killed_host_leaves_no_process", || {
             let marker = Marker::new();

@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 use serde_json::json;
-use tools::ErrorCode;
+use tools::{ErrorCode, Tasks};
 use tools_testkit::TempWorkspace;
 
 use super::session::{ALL, Session};
@@ -17,13 +17,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             for (tool, arguments) in [
                 ("exec.start", json!({"program": "sh", "args": ["-c", "id"]})),
                 ("exec.start", json!({"program": "cat", "args": ["f"]})),
-                ("exec.write", json!({"handle": "p1", "text": "x\n"})),
-                ("exec.stop", json!({"handle": "p1"})),
+                ("exec.write", json!({"handle": "t1", "text": "x\n"})),
+                ("exec.stop", json!({"handle": "t1"})),
             ] {
                 let error = session.call(tool, arguments.clone()).unwrap_err();
                 assert_eq!(error.code(), ErrorCode::PermissionDenied, "{tool} {arguments}");
             }
-            session.call("exec.read", json!({"handle": "p1"})).unwrap();
+            session.call("exec.read", json!({"handle": "t1"})).unwrap();
         }),
         trial("background::programs_are_listed_with_their_state_and_command", || {
             let workspace = TempWorkspace::new();
@@ -32,12 +32,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             session.start("sh", &["-c", "exit 4"]);
             session.start("tail", &["-f", "a file"]);
             session.start("sleep", &["1000"]);
-            session.read_on(String::new(), "p1", "exit code 4");
+            session.read_on(String::new(), "t1", "exit code 4");
             let list = session.call("exec.list", json!({})).unwrap();
             let lines: Vec<_> = list.lines().collect();
-            assert_eq!(lines[0], "p1: exit code 4: sh -c 'exit 4'");
-            assert!(lines[1].starts_with("p2: ") && lines[1].ends_with(": tail -f 'a file'"), "{list}");
-            assert!(lines[2].starts_with("p3: runs for ") && lines[2].ends_with(": sleep 1000"), "{list}");
+            assert_eq!(lines[0], "t1: exit code 4: sh -c 'exit 4'");
+            assert!(lines[1].starts_with("t2: ") && lines[1].ends_with(": tail -f 'a file'"), "{list}");
+            assert!(lines[2].starts_with("t3: runs for ") && lines[2].ends_with(": sleep 1000"), "{list}");
         }),
         trial("background::at_most_eight_run_at_once", || {
             let workspace = TempWorkspace::new();
@@ -55,8 +55,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let refused = session.call("exec.start", json!({"program": "true"})).unwrap_err().to_string();
                 assert!(refused.contains("stop one"), "{refused}");
             }
-            assert!(!session.call("exec.list", json!({})).unwrap().contains("p1:"));
-            session.call("exec.stop", json!({"handle": "p11"})).unwrap();
+            assert!(!session.call("exec.list", json!({})).unwrap().contains("t1:"));
+            session.call("exec.stop", json!({"handle": "t11"})).unwrap();
             child.start("true", &[]);
         }),
         trial("background::a_sub_agent_does_not_push_out_ended_programs_of_its_parent", || {
@@ -67,15 +67,45 @@ pub(crate) fn trials() -> Vec<Trial> {
             for _ in 0..10 {
                 child.start("true", &[]);
             }
-            session.call("exec.read", json!({"handle": "p1"})).unwrap();
+            session.call("exec.read", json!({"handle": "t1"})).unwrap();
+        }),
+        trial("background::a_program_is_a_task_whose_result_can_be_read_again", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            session.start("sh", &["-c", "echo first; read line; echo last; exit 5"]);
+            let tasks = session.host.context().service::<Tasks>().unwrap();
+            let task = tasks.find("t1").unwrap();
+            session.call("exec.write", json!({"handle": "t1", "text": "go\n", "wait": 0})).unwrap();
+            let ended = session.block_on(tasks.next_ended());
+            assert_eq!((&*ended.tool, ended.state.to_string()), ("exec.start", "exit code 5".to_owned()));
+            for _ in 0..2 {
+                let result = session.block_on(tasks.result(session.host.context(), "t1")).unwrap().to_text();
+                assert_eq!(result, "[exit code 5]\nstdout:\nlast\n");
+            }
+            assert!(task.title().starts_with("sh -c "));
+        }),
+        trial("background::the_end_of_a_program_is_told_unless_an_answer_has_told_it", || {
+            let workspace = TempWorkspace::new();
+            let session = Session::new(&workspace, &ALL);
+            let tasks = session.host.context().service::<Tasks>().unwrap();
+            for program in ["read line", "read line", "true"] {
+                session.start("sh", &["-c", program]);
+            }
+            for handle in ["t1", "t2"] {
+                session.call("exec.write", json!({"handle": handle, "end": true, "wait": 0})).unwrap();
+                session.block_on(tasks.find(handle).unwrap().ended());
+            }
+            session.call("exec.read", json!({"handle": "t2", "wait": 0})).unwrap();
+            let untold: Vec<_> = tasks.take_untold().into_iter().map(|info| info.handle).collect();
+            assert_eq!(untold, ["t1"]);
         }),
         trial("background::agents_reach_their_own_programs_alone", || {
             let workspace = TempWorkspace::new();
             let session = Session::new(&workspace, &ALL);
             session.start("cat", &[]);
             let child = session.sub_agent();
-            assert!(child.start("cat", &[]).starts_with("[p2: runs"));
-            for (agent, own, other) in [(&session, "p1", "p2"), (&child, "p2", "p1")] {
+            assert!(child.start("cat", &[]).starts_with("[t2: runs"));
+            for (agent, own, other) in [(&session, "t1", "t2"), (&child, "t2", "t1")] {
                 for tool in ["exec.read", "exec.stop", "exec.write"] {
                     let mut arguments = json!({"handle": other});
                     if tool == "exec.write" {

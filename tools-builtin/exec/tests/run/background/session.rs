@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use tools::ToolError;
-use tools_exec::{Programs, Sandbox};
+use tools::{Tasks, ToolError};
+use tools_exec::Sandbox;
 use tools_testkit::{TempWorkspace, TestHost};
 
 use crate::setup;
@@ -33,7 +33,7 @@ impl Session {
     pub(crate) fn with_sandbox(workspace: &TempWorkspace, grant: &[&str], sandbox: Sandbox) -> Self {
         let host = setup::host_with(workspace, grant, sandbox).with_context(|cx| {
             let mut services = cx.services().clone();
-            Programs::offer(&mut services);
+            Tasks::offer(&mut services);
             cx.with_services(services)
         });
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();

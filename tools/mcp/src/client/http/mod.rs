@@ -1,5 +1,7 @@
 //! [`HttpServer`]: a server that is reached by streamable HTTP.
 
+#[cfg(feature = "oauth")]
+mod challenges;
 mod events;
 #[cfg(feature = "oauth")]
 mod oauth;

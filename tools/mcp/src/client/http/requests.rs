@@ -41,7 +41,7 @@ pub(crate) struct Requests {
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
     #[cfg(feature = "oauth")]
-    challenges: Arc<super::oauth::Challenges>,
+    challenges: Arc<super::challenges::Challenges>,
 }
 
 impl Requests {
@@ -83,7 +83,7 @@ impl Requests {
 
     /// Sets the place where challenges are noted.
     #[cfg(feature = "oauth")]
-    pub(super) fn with_challenges(self, challenges: Arc<super::oauth::Challenges>) -> Self {
+    pub(super) fn with_challenges(self, challenges: Arc<super::challenges::Challenges>) -> Self {
         Self { challenges, ..self }
     }
 
@@ -215,8 +215,9 @@ impl StreamableHttpClient for Requests {
 
 /// Returns the error of an answer that asks for authorisation.
 fn challenge(response: &ResponseStream) -> Option<Failure> {
-    let challenge = response.headers.get("www-authenticate").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    match (response.status, challenge) {
+    let challenges = response.headers.get_all("www-authenticate").iter().filter_map(|value| value.to_str().ok());
+    let challenge = challenges.collect::<Vec<_>>().join(", ");
+    match (response.status, Some(challenge).filter(|challenge| !challenge.is_empty())) {
         (StatusCode::UNAUTHORIZED, challenge) => {
             Some(Failure::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default())))
         }

@@ -1,6 +1,5 @@
 //! Authorisation by OAuth: a person logs in with a browser, and the tokens are kept in a folder.
 
-mod challenges;
 mod exchange;
 mod redirect;
 mod store;
@@ -19,10 +18,10 @@ use tokio::time::timeout;
 use tools::{Secret, visible_line};
 use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
 
-pub(super) use self::challenges::Challenges;
 use self::exchange::Exchange;
 use self::redirect::Redirect;
 use self::store::Store;
+use super::challenges::Challenges;
 use super::{HttpServer, is_private};
 
 /// The name under which the program registers itself.
@@ -186,24 +185,21 @@ impl HttpServer {
         let mut manager = self.manager(folder).await.map_err(refused)?;
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
-            let challenge = self.login.challenges.latest();
-            if let Ok(found) = manager.resolve_metadata_from_challenge(challenge.as_deref()).await {
-                manager.set_metadata(found.metadata);
-            }
-            match manager.initialize_from_store().await {
-                Ok(true) => self.configure(&mut manager).map_err(refused)?,
-                Ok(false) => {}
-                Err(error) => {
-                    tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}")
-                }
+            if let Err(error) = self.restore(&mut manager).await {
+                tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}");
             }
         }
         Ok(manager)
     }
 
-    /// Sets the program's secret, which is not stored with the tokens.
-    fn configure(&self, manager: &mut AuthorizationManager) -> Result<(), AuthError> {
-        let Some((id, Some(secret))) = &self.login.client else { return Ok(()) };
+    /// Prepares the use of the stored tokens.
+    async fn restore(&self, manager: &mut AuthorizationManager) -> Result<(), AuthError> {
+        let challenge = self.login.challenges.latest();
+        let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
+        manager.set_metadata(found.metadata);
+        let is_restored = manager.initialize_from_store().await?;
+        let Some((id, Some(secret))) = self.login.client.as_ref().filter(|_| is_restored) else { return Ok(()) };
+        // The secret is not stored with the tokens.
         manager.configure_client(OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()))
     }
 

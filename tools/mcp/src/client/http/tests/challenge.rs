@@ -9,17 +9,20 @@ use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::auth::AuthClient;
 use rmcp::transport::streamable_http_client::{StreamableHttpClient as _, StreamableHttpPostResponse as Answer};
 use serde_json::{Value, json};
-use tools::{Grant, ToolContext};
+use tools::{Grant, SharedCatalog, ToolContext};
 use tools_http::testing::{Received, TestServer};
 use tools_http::{HttpClient, HttpOptions, Request, Url};
 
 use super::super::HttpServer;
 use super::super::requests::Failure;
+use crate::client::{Import, Servers};
 
 const DOCUMENT: &str = "https://app.example.org/client.json";
 
-/// Starts a server whose tokens name their scopes. The message `notifications/initialized` needs the scope `read`, others `write` too.
-/// Access tokens expire at once.
+/// The messages that need the scope `write` too.
+const WRITING: [&str; 2] = ["tools/call", "notifications/roots/list_changed"];
+
+/// Starts a server whose tokens name their scopes. All messages need the scope `read`. Access tokens expire at once.
 async fn start() -> TestServer {
     let at: Arc<OnceLock<String>> = Arc::default();
     let origin = at.clone();
@@ -55,17 +58,35 @@ async fn start() -> TestServer {
 /// Answers a message with a challenge, unless its token has the scopes.
 fn message(origin: &str, request: &Received) -> Vec<u8> {
     let message: Value = serde_json::from_slice(&request.body).unwrap();
-    let needed: &[&str] = if message["method"] == "notifications/initialized" { &["read"] } else { &["read", "write"] };
+    let is_writing = WRITING.iter().any(|method| message["method"] == *method);
+    let needed: &[&str] = if is_writing { &["read", "write"] } else { &["read"] };
     let scopes = request.header("authorization").map(|value| value.trim_start_matches("Bearer ").replace('-', " "));
     let metadata = format!("resource_metadata=\"{origin}/custom/metadata\"");
     let (status, challenge) = match scopes {
         None => ("401 Unauthorized", format!("Bearer scope=\"read\", {metadata}")),
         Some(scopes) if needed.iter().all(|needed| scopes.split(' ').any(|scope| scope == *needed)) => {
-            return TestServer::head("202 Accepted", &[]);
+            return reply(&message);
         }
         Some(_) => ("403 Forbidden", format!("Bearer error=\"insufficient_scope\", scope=\"write\", {metadata}")),
     };
     TestServer::head(status, &[("www-authenticate", &challenge)])
+}
+
+/// Answers as a server with one tool.
+fn reply(message: &Value) -> Vec<u8> {
+    let result = match message["method"].as_str().unwrap() {
+        "initialize" => json!({
+            "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "a", "version": "1"},
+        }),
+        "tools/list" => json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}),
+        "server/discover" => Value::Null,
+        _ => return TestServer::head("202 Accepted", &[]),
+    };
+    let (key, value) = match result {
+        Value::Null => ("error", json!({"code": -32601, "message": "unknown"})),
+        result => ("result", result),
+    };
+    TestServer::ok("application/json", json!({"jsonrpc": "2.0", "id": message["id"], key: value}).to_string())
 }
 
 fn form(query: &[u8]) -> HashMap<String, String> {
@@ -142,6 +163,22 @@ async fn a_login_has_the_scopes_of_the_challenge_and_the_next_one_those_that_a_r
             .count(),
         0
     );
+}
+
+#[tokio::test]
+async fn a_call_that_lacks_scopes_says_that_a_login_is_required() {
+    let (server, folder) = (start().await, tempfile::tempdir().unwrap());
+    let mcp = program(&server, folder.path());
+    log_in(&mcp).await;
+    let catalog = SharedCatalog::new();
+    let servers = Servers::new(catalog.clone());
+    let imported =
+        servers.import(Import::new("s".parse().unwrap(), mcp.clone()).with_login_advice("do log in")).unwrap();
+    assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/t"]);
+    let cx = ToolContext::new().with_grant(Grant::parse(["world:write:mcp:s/*"]).unwrap());
+    let error = catalog.execute(&cx, "mcp:s/t", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), tools::ErrorCode::Unavailable, "{error}");
+    assert!(error.to_string().contains("requires a login; do log in") && mcp.is_login_required(), "{error}");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 16 * 1024;
 /// The refusals of a server since the latest login. The latest challenge is kept in a file: it names the authorisation server, and another
 /// program may log in.
 #[derive(Debug, Default)]
-pub(in super::super) struct Challenges {
+pub(super) struct Challenges {
     path: Option<PathBuf>,
     state: Mutex<State>,
 }
@@ -40,7 +40,7 @@ impl Challenges {
     }
 
     /// Notes a request that was refused for want of a valid token.
-    pub(in super::super) fn refuse(&self, challenge: &str) {
+    pub(super) fn refuse(&self, challenge: &str) {
         self.state().is_refused = true;
         if !challenge.is_empty() {
             self.change(|kept| kept.challenge = Some(challenge.to_owned()));
@@ -48,12 +48,12 @@ impl Challenges {
     }
 
     /// Notes a token that was not refused.
-    pub(in super::super) fn accept(&self) {
+    pub(super) fn accept(&self) {
         self.state().is_refused = false;
     }
 
     /// Notes the scopes that a token lacks, and keeps them for a login of another program.
-    pub(in super::super) fn require(&self, challenge: &str, scopes: &str) {
+    pub(super) fn require(&self, challenge: &str, scopes: &str) {
         self.change(|kept| {
             kept.challenge.get_or_insert_with(|| challenge.to_owned());
             kept.scopes = scopes.split_whitespace().map(str::to_owned).collect();

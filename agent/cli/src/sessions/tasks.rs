@@ -1,0 +1,75 @@
+//! [`TaskFile`]: the tasks of a session that other parties keep beyond this process.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tools::tasks::{StoredTasks, TaskStore};
+
+use crate::{notice, private};
+
+/// The file of the tasks next to a session's journal.
+pub(super) const TASKS: &str = "tasks";
+
+/// The file that replaces it.
+pub(super) const NEW_TASKS: &str = "tasks-new";
+
+/// The tasks of a session that other parties keep beyond this process, such as MCP servers.
+#[derive(Debug)]
+pub(crate) struct TaskFile {
+    path: PathBuf,
+    new: PathBuf,
+    is_reported: AtomicBool,
+}
+
+impl TaskFile {
+    pub(super) fn new(path: PathBuf, new: PathBuf) -> Self {
+        Self { path, new, is_reported: AtomicBool::new(false) }
+    }
+
+    /// Reads the tasks of an earlier process. There are none in a new session.
+    pub(crate) fn read(&self) -> StoredTasks {
+        let read = || -> io::Result<StoredTasks> {
+            private::check_file(&self.path)?;
+            Ok(serde_json::from_slice(&fs::read(&self.path)?)?)
+        };
+        match read() {
+            Ok(tasks) => tasks,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => StoredTasks::default(),
+            Err(error) => {
+                notice::warning(&format!("the tasks of the session are lost: {}: {error}", self.path.display()));
+                StoredTasks::default()
+            }
+        }
+    }
+
+    /// Replaces the file as a whole, so that it is complete whenever the process dies.
+    fn write(&self, tasks: &StoredTasks) -> io::Result<()> {
+        remove(&self.new)?;
+        private::create_file(&self.new)?.write_all(&serde_json::to_vec(tasks)?)?;
+        fs::rename(&self.new, &self.path)
+    }
+}
+
+impl TaskStore for TaskFile {
+    fn save(&self, tasks: &StoredTasks) {
+        // A session without tasks has no file.
+        if tasks.started == 0 && !self.path.exists() {
+            return;
+        }
+        if let Err(error) = self.write(tasks)
+            && !self.is_reported.swap(true, Ordering::Relaxed)
+        {
+            let path = self.path.display();
+            notice::warning(&format!("a resumed session will not know its tasks: {path} cannot be written: {error}"));
+        }
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}

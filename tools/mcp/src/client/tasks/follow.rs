@@ -1,0 +1,57 @@
+//! Goes on with a call that its server answers with a task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tools::{Task, Tasks, ToolContext, ToolErrorKind, ToolResult};
+
+use super::super::link::Link;
+use super::remote::RemoteTask;
+
+/// The time in which a task can end so that the call has its result.
+const QUICK: Duration = Duration::from_secs(2);
+
+/// Follows the task of a call. If it does not end soon, the call ends with its handle. In a context that cannot keep tasks, or that has
+/// too many, the call waits for its end.
+pub(crate) async fn follow(
+    link: &Arc<Link>,
+    cx: &ToolContext,
+    task: rmcp::model::Task,
+) -> Result<ToolResult, ToolErrorKind> {
+    let task = Arc::new(RemoteTask::new(link.clone(), task)?);
+    let watched = Watched(Some(task.clone()));
+    let tasks = cx.service::<Tasks>().filter(|tasks| tasks.continues_calls() && tasks.check_room().is_ok());
+    if let Some(tasks) = tasks {
+        task.attend(cx, QUICK).await;
+        if !task.has_ended()
+            && let Ok(handle) = tasks.insert(cx, task.clone())
+        {
+            watched.keep();
+            let text = format!(
+                "[{handle}: the MCP server {} goes on with this call as a task; task.result reads its result]",
+                link.name()
+            );
+            return Ok(ToolResult::text(text).with_task(handle));
+        }
+    }
+    task.attend(cx, Duration::MAX).await;
+    watched.keep();
+    task.outcome()
+}
+
+/// A task of a running call, which is cancelled if the call ends before.
+struct Watched(Option<Arc<RemoteTask>>);
+
+impl Watched {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.cancel();
+        }
+    }
+}

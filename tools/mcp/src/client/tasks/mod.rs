@@ -1,0 +1,10 @@
+//! Calls that a server goes on with as tasks.
+
+mod follow;
+mod poll;
+mod remote;
+mod seen;
+mod stored;
+
+pub(super) use follow::follow;
+pub(super) use stored::restored;

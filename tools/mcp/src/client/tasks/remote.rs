@@ -1,0 +1,234 @@
+//! [`RemoteTask`]: a call that a server goes on with.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rmcp::model::{CancelTaskParams, InputRequests, UpdateTaskParams};
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until, timeout};
+use tools::tasks::{TaskFuture, TaskState};
+use tools::{Json, Progress, Task, ToolContext, ToolError, ToolErrorKind, ToolResult};
+
+use super::super::link::Link;
+use super::super::rounds;
+use super::poll::{Poll, interval};
+use super::seen::Seen;
+use super::stored::{Stored, milliseconds};
+
+/// The maximum length of a task's id, in bytes.
+const MAX_ID: usize = 1024;
+
+/// The maximum number of times that a task can ask.
+const MAX_ROUNDS: usize = 10;
+
+/// The longest time for a message about a task, such as its cancellation.
+const MESSAGE: Duration = Duration::from_secs(30);
+
+/// A call that a server goes on with. A drop ends the polling and not the task.
+pub(crate) struct RemoteTask {
+    link: Arc<Link>,
+    id: Arc<str>,
+    seen: Arc<watch::Sender<Seen>>,
+    now: Arc<Notify>,
+    answered: Mutex<Answered>,
+    /// The time at which the server may forget the task, in milliseconds since 1970.
+    expires_ms: Option<u64>,
+    poll: AbortHandle,
+}
+
+/// The questions of a task that were answered.
+#[derive(Default)]
+struct Answered {
+    rounds: usize,
+    keys: BTreeSet<String>,
+}
+
+impl RemoteTask {
+    /// Follows a task of a server, as the server described it.
+    ///
+    /// # Errors
+    /// Returns an error if the id is too long.
+    pub(super) fn new(link: Arc<Link>, task: rmcp::model::Task) -> Result<Self, ToolErrorKind> {
+        let now_ms = milliseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        let expires_ms = task.ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
+        let status = task.status_message.as_deref().map(super::super::link::shown);
+        let first = interval(task.poll_interval_ms);
+        Self::following(link, &task.task_id, expires_ms, status, first)
+    }
+
+    /// Finds a task of an earlier process.
+    pub(super) fn from_stored(link: Arc<Link>, stored: &Stored) -> Result<Self, ToolErrorKind> {
+        Self::following(link, &stored.id, stored.expires_ms, None, Duration::ZERO)
+    }
+
+    fn following(
+        link: Arc<Link>,
+        id: &str,
+        expires_ms: Option<u64>,
+        status: Option<String>,
+        first: Duration,
+    ) -> Result<Self, ToolErrorKind> {
+        if id.len() > MAX_ID {
+            let (server, length) = (link.name(), id.len());
+            let message =
+                format!("the MCP server {server} named a task with an id of {length} bytes; at most {MAX_ID} are kept");
+            return Err(ToolErrorKind::ExecutionFailed { message });
+        }
+        let id: Arc<str> = id.into();
+        let seen = Arc::new(watch::Sender::new(Seen::Working { status }));
+        let now = Arc::new(Notify::new());
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let left = expires_ms.map(|at| Duration::from_millis(at).saturating_sub(since));
+        // A time beyond the clock's range is never over.
+        let expires = left.and_then(|left| Instant::now().checked_add(left));
+        let poll =
+            Poll { link: link.clone(), id: id.clone(), seen: seen.clone(), now: now.clone(), interval: first, expires };
+        let poll = tokio::spawn(poll.run()).abort_handle();
+        Ok(Self { link, id, seen, now, answered: Mutex::default(), expires_ms, poll })
+    }
+
+    /// Returns the result of the task if it has ended.
+    pub(super) fn outcome(&self) -> Result<ToolResult, ToolErrorKind> {
+        self.seen.borrow().result(self.link.name())
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.seen.borrow().has_ended()
+    }
+
+    /// Waits up to `wait` for the end. Questions go to the person of the call.
+    async fn attended(&self, cx: &ToolContext, wait: Duration) {
+        let mut until = Instant::now().checked_add(wait);
+        let (mut seen, mut told) = (self.seen.subscribe(), None);
+        loop {
+            let latest = seen.borrow_and_update().clone();
+            match latest {
+                Seen::Asking(requests) => {
+                    let asked = Instant::now();
+                    self.answer(cx, &requests).await;
+                    until = until.and_then(|until| until.checked_add(asked.elapsed()));
+                }
+                Seen::Working { status } => {
+                    if let Some(status) = status.as_ref().filter(|_| status != told) {
+                        cx.report(Progress::message(status.as_str()));
+                    }
+                    told = status;
+                }
+                _ => return,
+            }
+            let over = async {
+                match until {
+                    Some(until) => sleep_until(until).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // The sender is in `self`, so the channel is open.
+                _ = seen.changed() => {}
+                () = over => return,
+            }
+        }
+    }
+
+    /// Answers the questions that are new. A task whose questions cannot be answered is cancelled, and has failed.
+    async fn answer(&self, cx: &ToolContext, requests: &InputRequests) {
+        let mut answered = self.answered.lock().await;
+        let is_new = |key: &&String| !answered.keys.contains(*key);
+        let new: InputRequests = requests
+            .iter()
+            .filter(|(key, _)| is_new(key))
+            .map(|(key, request)| (key.clone(), request.clone()))
+            .collect();
+        if new.is_empty() {
+            return;
+        }
+        answered.rounds += 1;
+        let keys: Vec<_> = new.keys().cloned().collect();
+        let responses = match answered.rounds {
+            rounds if rounds > MAX_ROUNDS => {
+                Err(rounds::failed(&self.link, &format!("asked for input more than {MAX_ROUNDS} times in one task")))
+            }
+            _ => rounds::responses(&self.link, cx, new).await,
+        };
+        // The answers to questions that were cut off by the end of the call are none.
+        if cx.is_cancelled() {
+            return;
+        }
+        let responses = match responses {
+            Ok(responses) => responses,
+            Err(kind) => {
+                self.cancel();
+                self.seen.send_replace(Seen::failed(kind));
+                return;
+            }
+        };
+        let Ok(peer) = self.link.ready().await else { return };
+        let params = UpdateTaskParams::new(&*self.id, responses);
+        // If they do not arrive, the server asks again.
+        if let Ok(Ok(())) = timeout(MESSAGE, peer.update_task(params)).await {
+            answered.keys.extend(keys);
+        }
+        self.now.notify_one();
+    }
+}
+
+impl Task for RemoteTask {
+    fn title(&self) -> String {
+        format!("at the MCP server {}", self.link.name())
+    }
+
+    fn state(&self) -> TaskState {
+        self.seen.borrow().state()
+    }
+
+    fn ended(&self) -> TaskFuture<'_, ()> {
+        Box::pin(async {
+            // The sender is in `self`, so the channel is open.
+            let _ = self.seen.subscribe().wait_for(Seen::has_ended).await;
+        })
+    }
+
+    fn attend<'a>(&'a self, cx: &'a ToolContext, wait: Duration) -> TaskFuture<'a, ()> {
+        Box::pin(self.attended(cx, wait))
+    }
+
+    fn result<'a>(&'a self, _: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(std::future::ready(self.outcome().map_err(ToolError::from)))
+    }
+
+    fn cancel(&self) {
+        // Without a runtime the connection has ended too.
+        let Ok(runtime) = Handle::try_current() else { return };
+        if self.has_ended() {
+            return;
+        }
+        let (link, now, params) = (self.link.clone(), self.now.clone(), CancelTaskParams::new(&*self.id));
+        runtime.spawn(async move {
+            let told = async { link.ready().await.ok()?.cancel_task(params).await.ok() };
+            // The next state says whether it has ended.
+            let _ = timeout(MESSAGE, told).await;
+            now.notify_one();
+        });
+    }
+
+    fn stored(&self) -> Option<Json> {
+        if matches!(*self.seen.borrow(), Seen::Lost { .. }) {
+            return None;
+        }
+        let stored = Stored {
+            server: self.link.name().as_str().to_owned(),
+            id: self.id.to_string(),
+            expires_ms: self.expires_ms,
+        };
+        Json::from_serialize(&stored).ok()
+    }
+}
+
+impl Drop for RemoteTask {
+    fn drop(&mut self) {
+        self.poll.abort();
+    }
+}

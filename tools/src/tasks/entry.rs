@@ -1,0 +1,69 @@
+//! [`TaskEntry`]: a task of an agent with its handle.
+
+use std::sync::Arc;
+
+use super::{StoredTask, Task, TaskState};
+use crate::Entry;
+
+/// A task of an agent with its handle.
+#[derive(Clone)]
+pub(super) struct TaskEntry {
+    pub(super) agent: u64,
+    pub(super) handle: String,
+    /// The name of the tool that started the task.
+    pub(super) tool: String,
+    /// The tool, whose output schema holds for the result. `None` if it is unknown.
+    pub(super) entry: Option<Arc<Entry>>,
+    pub(super) task: Arc<dyn Task>,
+    /// True once the end was [reported](super::Tasks::next_ended).
+    pub(super) is_reported: bool,
+    pub(super) told: Told,
+}
+
+/// The latest state of a task that the model knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Told {
+    Running,
+    Waiting,
+    Ended,
+}
+
+/// A task of an agent, for messages and lists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskInfo {
+    /// The handle, such as `t1`.
+    pub handle: String,
+    /// The name of the tool that started the task.
+    pub tool: String,
+    /// The [title](Task::title).
+    pub title: String,
+    /// The state.
+    pub state: TaskState,
+}
+
+impl TaskEntry {
+    pub(super) fn info(&self) -> TaskInfo {
+        TaskInfo {
+            handle: self.handle.clone(),
+            tool: self.tool.clone(),
+            title: self.task.title(),
+            state: self.task.state(),
+        }
+    }
+
+    pub(super) fn stored(&self) -> Option<StoredTask> {
+        let data = self.task.stored()?;
+        Some(StoredTask { handle: self.handle.clone(), tool: self.tool.clone(), title: self.task.title(), data })
+    }
+}
+
+impl From<&TaskState> for Told {
+    fn from(state: &TaskState) -> Self {
+        match state {
+            TaskState::Running(_) => Self::Running,
+            TaskState::Waiting(_) => Self::Waiting,
+            TaskState::Ended(_) => Self::Ended,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! [`Table`]: the tasks of a session with its sub-agents.
+
+use std::sync::Arc;
+
+use super::entry::TaskEntry;
+use super::{StoredTasks, TaskStore};
+use crate::ToolError;
+
+/// The most tasks that run at once in a session.
+const MAX_RUNNING: usize = 8;
+
+/// The most tasks of an agent that are kept after their end, so that their results can be read.
+const MAX_ENDED: usize = 8;
+
+/// The agent of the session, which no sub-agent is.
+pub(super) const SESSION: u64 = 0;
+
+/// The tasks of a session with its sub-agents.
+#[derive(Default)]
+pub(super) struct Table {
+    pub(super) agents: u64,
+    pub(super) started: u64,
+    pub(super) entries: Vec<TaskEntry>,
+    pub(super) store: Option<Arc<dyn TaskStore>>,
+}
+
+impl Table {
+    pub(super) fn check_room(&self) -> Result<(), ToolError> {
+        let running = self.entries.iter().filter(|entry| !entry.task.state().has_ended()).count();
+        if running < MAX_RUNNING {
+            return Ok(());
+        }
+        Err(ToolError::execution_failed(format!(
+            "{MAX_RUNNING} tasks run already, the most in a session; stop one first, or wait for its end"
+        )))
+    }
+
+    /// Removes entries. Drop them outside of the lock, because that can take a while.
+    pub(super) fn take(&mut self, mut is_taken: impl FnMut(&TaskEntry) -> bool) -> Vec<TaskEntry> {
+        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition(|entry| is_taken(entry));
+        self.entries = kept;
+        taken
+    }
+
+    /// Removes the oldest tasks of an agent that have ended, if it has too many. Those of other agents stay, because it cannot see them.
+    pub(super) fn take_oldest_ended(&mut self, agent: u64) -> Vec<TaskEntry> {
+        let has_ended = |entry: &TaskEntry| entry.agent == agent && entry.task.state().has_ended();
+        let ended = self.entries.iter().filter(|entry| has_ended(entry)).count();
+        let mut excess = ended.saturating_sub(MAX_ENDED);
+        self.take(|entry| {
+            let is_taken = excess > 0 && has_ended(entry);
+            excess -= usize::from(is_taken);
+            is_taken
+        })
+    }
+
+    /// Saves the tasks of the session that other parties keep. Those of a sub-agent end with it.
+    pub(super) fn save(&self) {
+        let Some(store) = &self.store else { return };
+        let own = self.entries.iter().filter(|entry| entry.agent == SESSION);
+        store.save(&StoredTasks { started: self.started, tasks: own.filter_map(TaskEntry::stored).collect() });
+    }
+
+    /// Returns true if a later process can find the task again.
+    pub(super) fn is_kept(&self, entry: &TaskEntry) -> bool {
+        self.store.is_some() && entry.agent == SESSION && entry.task.stored().is_some()
+    }
+}
