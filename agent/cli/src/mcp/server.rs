@@ -13,8 +13,8 @@ use super::inventory::{Program, Resolved};
 use super::{Configured, Inventory};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::{RootOption, in_workspace};
 use crate::program;
+use crate::root::{RootOption, in_workspace};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
