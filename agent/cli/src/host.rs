@@ -1,27 +1,24 @@
 //! The context of calls: services, grant, policy and approver.
 
 use std::io::{self, IsTerminal as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-#[cfg(feature = "builtin")]
-use agent::WorkspaceDomain;
-use agent::{Direct, Models, Plan, SessionConsent, SubAgents};
+use agent::SessionConsent;
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Grant, OutputStore, Services, Target, Tasks, ToolContext};
+use tools::{CancellationToken, Grant, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, KeyFlags, Setting, Settings, ToolFlags, Values};
+use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
-use crate::folders;
 use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
-use crate::program;
 use crate::refusal;
+use crate::root::{RootOption, in_workspace};
 use crate::web;
 
 /// The options of commands that run tools.
@@ -47,14 +44,6 @@ pub(crate) struct ProtectedFiles {
     pub(crate) hidden: Vec<PathBuf>,
     /// Files that decide what tools may do: each write or removal needs approval.
     pub(crate) control: Vec<PathBuf>,
-}
-
-/// The option of commands that open the workspace.
-#[derive(Args, Clone, Debug, Default)]
-pub(crate) struct RootOption {
-    /// The directory that confines file tools [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
 }
 
 impl HostOptions {
@@ -133,55 +122,6 @@ impl HostOptions {
     }
 }
 
-impl RootOption {
-    /// Returns the root, as an absolute path if the current directory is known.
-    pub(crate) fn setting(&self) -> Setting<PathBuf> {
-        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        match &self.root {
-            Some(root) => Setting::from_flag("--root", absolute(root)),
-            None => Setting::from_default(absolute(Path::new("."))),
-        }
-    }
-
-    /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
-    pub(crate) fn workspace(&self) -> String {
-        let root = self.setting().value;
-        root.canonicalize().unwrap_or(root).to_string_lossy().into_owned()
-    }
-
-    /// Returns the services of a session that makes no calls.
-    pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        let mut services = self.services_hiding(std::iter::empty(), settings)?;
-        web::insert(&mut services, settings)?;
-        services.insert(Plan::new());
-        services.insert(unused_models());
-        Ok(services)
-    }
-
-    /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding<'a>(
-        &self,
-        hidden: impl Iterator<Item = &'a Path>,
-        settings: &Settings,
-    ) -> Result<Services, Error> {
-        let mut services = program::services();
-        if services.get::<SubAgents>().is_none() {
-            services.insert(SubAgents::new());
-        }
-        services.insert(OutputStore::new());
-        Tasks::offer(&mut services);
-        let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
-        insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
-        insert_sandbox(&mut services, settings);
-        Ok(services)
-    }
-}
-
-/// Returns the models of a session that makes no calls: the provider without a model stands for its own.
-pub(crate) fn unused_models() -> Models {
-    Models::new(Arc::new(Direct))
-}
-
 /// Returns the hint with the flags that grant the targets of a refused call. `first` is the grant that a resumed session began with.
 pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
     // With --grant alone, a target that always asks would be refused again for lack of approval.
@@ -194,77 +134,9 @@ pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
     }
 }
 
-/// Puts the context into the domain of its workspace, with the control files.
-#[cfg(feature = "builtin")]
-pub(crate) fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
-    let files = control.flat_map(|file| workspace.paths_to(file));
-    // The built-in table has the settings files of `toolcrib` alone.
-    let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
-    domain.with_control_name(folders::settings_name()).enter(cx)
-}
-
-#[cfg(not(feature = "builtin"))]
-pub(crate) fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
-    cx
-}
-
 /// Returns the context of a call without a session.
 fn for_one_call(cx: ToolContext) -> ToolContext {
     let mut services = cx.services().clone();
     Tasks::offer_for_one_call(&mut services);
     cx.with_services(services)
-}
-
-#[cfg(feature = "builtin")]
-fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
-    let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
-    services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
-    Ok(())
-}
-
-/// Adds the sandbox of programs, with the toolchains of the user.
-#[cfg(feature = "builtin")]
-fn insert_sandbox(services: &mut Services, settings: &Settings) {
-    use tools_builtin::exec::Sandbox;
-
-    if services.get::<Sandbox>().is_some() {
-        return;
-    }
-    let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value);
-    if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
-        sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
-    }
-    services.insert(sandbox);
-}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_sandbox(_services: &mut Services, _settings: &Settings) {}
-
-#[cfg(not(feature = "builtin"))]
-fn insert_workspace(
-    _services: &mut Services,
-    root: &Path,
-    _hidden: impl Iterator<Item = PathBuf>,
-) -> Result<(), Error> {
-    let refused = |reason: String| Error::Root { path: root.to_owned(), reason };
-    std::fs::read_dir(root).map(drop).map_err(|error| refused(error.to_string()))
-}
-
-#[cfg(all(test, feature = "builtin"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_in_different_roots_do_not_wait_for_each_other() {
-        let [one, other] = [(); 2].map(|()| tempfile::tempdir().unwrap());
-        let domain_of = |root: PathBuf| {
-            let services = RootOption { root: Some(root) }.services(&Settings::default()).unwrap();
-            in_workspace(ToolContext::new().with_services(services), std::iter::empty()).domain("fs").to_owned()
-        };
-        let [domain, again] = [(); 2].map(|()| domain_of(one.path().join(".")));
-        assert_eq!(domain, again);
-        assert_ne!(domain, domain_of(other.path().to_owned()));
-    }
 }

@@ -52,6 +52,7 @@ mod provider_choice;
 mod provider_options;
 mod quote;
 mod refusal;
+mod root;
 mod sentence;
 mod session;
 #[cfg(feature = "journal")]

@@ -14,7 +14,7 @@ use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
 use crate::error::Error;
-use crate::host::{HostOptions, ProtectedFiles, unused_models};
+use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::{self, JournalOptions, Recording};
 use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
@@ -24,6 +24,7 @@ use crate::prompt_runner::PromptRunner;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
+use crate::root::unused_models;
 use crate::system_text;
 use crate::telemetry::Telemetry;
 

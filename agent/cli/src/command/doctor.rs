@@ -12,12 +12,12 @@ use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
-use crate::host::RootOption;
 use crate::linked;
 use crate::mcp::{self, ServerReport};
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
+use crate::root::RootOption;
 use crate::visible::visible;
 use crate::web;
 

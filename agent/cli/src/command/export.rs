@@ -7,9 +7,9 @@ use tools::protocol::wire::{Format, Strictness};
 use crate::config::{ConfigOptions, Setting, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::RootOption;
 use crate::notice;
 use crate::output;
+use crate::root::RootOption;
 use crate::wire;
 
 /// Print the definitions of the tools as a session sends them to the public service of a format, as one JSON array

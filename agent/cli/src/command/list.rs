@@ -10,11 +10,11 @@ use tools::{CancellationToken, Entry};
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::RootOption;
 use crate::mcp::{self, FirstList};
 use crate::notice;
 use crate::output;
 use crate::program;
+use crate::root::RootOption;
 use crate::tool_list;
 
 /// List the tools with the first sentence of their descriptions

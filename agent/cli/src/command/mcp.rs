@@ -14,8 +14,8 @@ use tools::Digest;
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::RootOption;
 use crate::mcp::Inventory;
+use crate::root::RootOption;
 
 /// List the MCP servers of your file and of the project, and add, approve, log in to, test or remove one
 ///

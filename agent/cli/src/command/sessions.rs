@@ -14,7 +14,7 @@ use crate::config::ConfigOptions;
 use crate::config::Values;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::RootOption;
+use crate::root::RootOption;
 
 /// List the recorded sessions of this workspace, the newest first; erase or fork one
 ///

@@ -14,7 +14,7 @@ use tools::{CancellationToken, ToolContext};
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::RootOption;
+use crate::root::RootOption;
 
 /// Whether a command waits for servers whose tools are not known yet.
 #[derive(Clone, Copy, Debug)]

@@ -21,9 +21,9 @@ use super::server::NESTED;
 use super::{Configured, Inventory, ServerReport, Standing, import};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::RootOption;
 use crate::notice;
 use crate::program;
+use crate::root::RootOption;
 use crate::visible::visible;
 use crate::wording::counted;
 

@@ -6,7 +6,7 @@ use tools_mcp::config::{FileOwner, Transport};
 
 use super::inventory::{Program, Resolved};
 use super::{Inventory, Standing};
-use crate::host::RootOption;
+use crate::root::RootOption;
 
 /// Returns the programs of the servers that sessions may start, and the existing files among their arguments. They run without a question,
 /// so replacing one needs approval.

@@ -11,8 +11,8 @@ use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, T
 
 use crate::error::Error;
 use crate::folders;
-use crate::host::RootOption;
 use crate::notice;
+use crate::root::RootOption;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";

@@ -13,8 +13,8 @@ use super::inventory::{Program, Resolved};
 use super::{Configured, Inventory};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::{RootOption, in_workspace};
 use crate::program;
+use crate::root::{RootOption, in_workspace};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -113,6 +113,9 @@ fn with_headers(
     {
         reached = reached.with_options(crate::web::server_options(settings)?);
     }
+    // Without the client of tools, there are no options of HTTP.
+    #[cfg(not(feature = "web"))]
+    let _ = settings;
     for (name, value) in headers {
         let is_secret = SECRET_HEADERS.contains(&name.to_ascii_lowercase().as_str()) || is_expanded(server, &name);
         let with = if is_secret { reached.with_secret(&name, &value) } else { reached.with_header(&name, &value) };

@@ -169,7 +169,7 @@ impl Connection {
         match list(peer).await {
             Ok(listing) => self.update(listing, model::Resource::is_offered(peer)).await,
             Err(error) => {
-                let (name, reason) = (self.link.name().clone(), self.link.shown(&error.to_string()));
+                let (name, reason) = (self.link.name().clone(), self.link.shown(&super::failure::reason(&error)));
                 tracing::warn!(server = name.as_str(), reason, "the server does not list its tools");
                 self.link.set_unlisted(&reason);
                 self.fail(ImportError::List { name, what: "tools", reason });

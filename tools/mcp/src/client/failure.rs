@@ -47,6 +47,14 @@ impl Link {
     }
 }
 
+/// Returns the reason of an error without the type of its transport.
+pub(super) fn reason(error: &ServiceError) -> String {
+    match error {
+        ServiceError::TransportSend(error) => transport_reason(error).into_reason(),
+        other => other.to_string(),
+    }
+}
+
 /// Converts the error of a request that runs for a call. A missing login is a failure like others.
 pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind {
     let failed = |message| ToolErrorKind::ExecutionFailed { message };

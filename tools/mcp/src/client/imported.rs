@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::connection::Outcome;
+use super::failure::reason;
 use super::link::Link;
 use super::listing::{Listed, list};
 use super::{ImportError, Items, Report, ServerName, Status};
@@ -48,7 +49,7 @@ impl Imported {
         if !T::is_offered(&peer) {
             return Ok(Items { items: Vec::new(), cut: None });
         }
-        let listing = list::<T>(&peer).await.map_err(|error| failed(self.link.shown(&error.to_string())))?;
+        let listing = list::<T>(&peer).await.map_err(|error| failed(self.link.shown(&reason(&error))))?;
         Ok(Items { items: listing.items.into_iter().flatten().map(item).collect(), cut: listing.cut })
     }
 

@@ -105,7 +105,7 @@ async fn a_call_does_not_reach_a_server_with_another_definition() {
         let offered = catalog.get("mcp:s/a").unwrap();
         assert_eq!(offered.tool().description, "Does a.");
         let error = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
-        assert!(reason(&error).contains("changed the definition"), "{error}");
+        assert!(reason(&error).contains("approve s"), "{error}");
         assert!(catalog.execute(&cx(), "mcp:s/b", json!({})).await.is_ok());
 
         // It changes while the server is connected, and a session keeps the tool that it began with.
@@ -162,7 +162,7 @@ async fn a_call_waits_until_the_list_of_its_connection_is_known() {
         assert!(!call.is_finished());
         drop(held);
         let error = call.await.unwrap().unwrap_err();
-        assert!(reason(&error).contains("changed the definition"), "{error}");
+        assert!(reason(&error).contains("approve s"), "{error}");
     }
 }
 

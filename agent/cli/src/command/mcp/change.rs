@@ -8,10 +8,10 @@ use tools_mcp::trust::Pins;
 
 use super::AddOptions;
 use crate::error::Error;
-use crate::host::RootOption;
 use crate::mcp::Inventory;
 use crate::notice;
 use crate::program;
+use crate::root::RootOption;
 
 /// Adds a server, or changes it.
 pub(super) fn add(options: AddOptions) -> Result<(), Error> {

@@ -9,9 +9,9 @@ use tools_mcp::trust::Pins;
 
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::RootOption;
 use crate::mcp::{Configured, Inventory, import};
 use crate::notice;
+use crate::root::RootOption;
 
 /// A server that a command looks at. It ends when this is dropped.
 pub(super) struct Connected {

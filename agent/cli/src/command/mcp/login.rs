@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::ServerOptions;
 use crate::config::Values;
 use crate::error::Error;
-use crate::host::RootOption;
 use crate::mcp::{Inventory, http_server};
+use crate::root::RootOption;
 use crate::{interrupt, notice, output};
 
 /// Prints the address at which the person logs in, waits for the browser's answer, and stores the tokens.
