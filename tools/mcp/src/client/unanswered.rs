@@ -1,5 +1,6 @@
 //! [`Unanswered`]: a limit of the requests that a server makes before it reads the answers.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,15 +13,18 @@ use tokio::sync::Notify;
 /// The number of requests of a server without an answer, from which on its messages are not read.
 const MAX_UNANSWERED: usize = 64;
 
-/// A transport that does not receive while too many requests of the server are unanswered. `rmcp` takes any number, and keeps the answers
-/// until they can be written.
-pub(super) struct Unanswered<T> {
+/// A transport that counts the requests of the server without an answer. `rmcp` takes any number, and keeps the answers until they can be
+/// written.
+pub(crate) struct Unanswered<T> {
     transport: T,
     count: Arc<Count>,
+    /// True if nothing is received while there are too many.
+    waits: bool,
 }
 
+/// The number of requests without an answer.
 #[derive(Default)]
-struct Count {
+pub(super) struct Count {
     unanswered: AtomicUsize,
     answered: Notify,
 }
@@ -38,13 +42,34 @@ impl Counted {
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.unanswered.fetch_sub(1, Ordering::SeqCst);
-        self.0.answered.notify_one();
+        self.0.answered.notify_waiters();
+    }
+}
+
+impl Count {
+    /// Waits until few enough requests are unanswered.
+    pub(super) async fn room(&self) {
+        loop {
+            let mut answered = pin!(self.answered.notified());
+            answered.as_mut().enable();
+            if self.unanswered.load(Ordering::SeqCst) < MAX_UNANSWERED {
+                return;
+            }
+            answered.await;
+        }
     }
 }
 
 impl<T> Unanswered<T> {
+    /// Creates a transport that does not receive while too many requests are unanswered.
     pub(super) fn new(transport: T) -> Self {
-        Self { transport, count: Arc::default() }
+        Self { transport, count: Arc::default(), waits: true }
+    }
+
+    /// Creates a transport whose streams wait themselves.
+    #[cfg(feature = "http")]
+    pub(super) fn with_count(transport: T, count: Arc<Count>) -> Self {
+        Self { transport, count, waits: false }
     }
 }
 
@@ -66,8 +91,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Unanswered<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        while self.count.unanswered.load(Ordering::SeqCst) >= MAX_UNANSWERED {
-            self.count.answered.notified().await;
+        if self.waits {
+            self.count.room().await;
         }
         let mut message = self.transport.receive().await;
         if let Some(JsonRpcMessage::Request(request)) = &mut message {
