@@ -56,6 +56,14 @@ pub(crate) fn tighten(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 
+/// Reads a file that only the user can read. Returns an error if other users have permissions on it.
+#[cfg(feature = "mcp")]
+pub(crate) fn read(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    check_access(&file.metadata()?)?;
+    io::read_to_string(file)
+}
+
 /// Returns an error if the path is not a folder, or other users have permissions on it. Follows links.
 #[cfg(feature = "journal")]
 pub(crate) fn check_folder(path: &Path) -> io::Result<()> {
@@ -74,7 +82,7 @@ pub(crate) fn check_file(path: &Path) -> io::Result<()> {
     check_access(&metadata)
 }
 
-#[cfg(all(feature = "journal", unix))]
+#[cfg(all(any(feature = "journal", feature = "mcp"), unix))]
 fn check_access(metadata: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
@@ -86,7 +94,7 @@ fn check_access(metadata: &fs::Metadata) -> io::Result<()> {
     }
 }
 
-#[cfg(all(feature = "journal", not(unix)))]
+#[cfg(all(any(feature = "journal", feature = "mcp"), not(unix)))]
 fn check_access(_metadata: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The processor time of a call on a server of tools beside that on a bare server of `rmcp`, over stdio and HTTP.
 //!
-//! Run with `cargo bench -p toolcrib-mcp` on Linux. Each server is a process of its own, and only its time counts. The rounds
-//! alternate, so that the load of the machine is the same for both.
+//! Run with `cargo bench -p toolcrib-mcp --bench overhead` on Linux. Each server is a process of its own, and only its time counts. The
+//! rounds alternate, so that the load of the machine is the same for both, and the medians are compared.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 use std::net::TcpStream;
@@ -21,9 +21,11 @@ use tools::{CancellationToken, Catalog, Effects, Tool, ToolContext};
 use tools_mcp::server::{HttpOptions, ServedTools, ToolServer};
 
 /// The rounds of each server.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 21;
 /// The calls of a round.
-const CALLS: usize = 1_000;
+const CALLS: usize = 300;
+/// The generations of the protocol.
+const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -95,6 +97,8 @@ async fn serve(is_tools: bool, is_http: bool) -> Result<(), Failure> {
 struct Server {
     child: Child,
     wire: Wire,
+    /// The `_meta` of each request, from 2026-07-28 on.
+    meta: Option<Value>,
 }
 
 enum Wire {
@@ -103,7 +107,7 @@ enum Wire {
 }
 
 impl Server {
-    fn start(server: &str, transport: &str) -> Result<Self, Failure> {
+    fn start(server: &str, transport: &str, revision: &str) -> Result<Self, Failure> {
         let mut command = Command::new(std::env::current_exe()?);
         let mut child =
             command.args(["serve", server, transport]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -117,21 +121,28 @@ impl Server {
         } else {
             Wire::Streams(child.stdin.take().ok_or("no input")?, output)
         };
-        let mut server = Self { child, wire };
         let client = json!({"name": "bench", "version": "1"});
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        server
-            .request(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string(), true)?;
-        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string();
-        server.request(&initialized, false)?;
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": revision,
+            "io.modelcontextprotocol/clientInfo": client,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let is_modern = revision != REVISIONS[0];
+        let mut server = Self { child, wire, meta: is_modern.then_some(meta) };
+        if is_modern {
+            server.request("server/discover", Some(0), json!({}))?;
+        } else {
+            let params = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": client});
+            server.request("initialize", Some(0), params)?;
+            server.request("notifications/initialized", None, json!({}))?;
+        }
         Ok(server)
     }
 
     fn round(&mut self, calls: usize) -> Result<(), Failure> {
         for number in 1..=calls {
             let params = json!({"name": "greet", "arguments": {"name": "world"}});
-            let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params});
-            let answer = self.request(&call.to_string(), true)?;
+            let answer = self.request("tools/call", Some(number), params)?;
             if !answer.contains("Hello, world!") {
                 return Err(answer.into());
             }
@@ -139,19 +150,34 @@ impl Server {
         Ok(())
     }
 
-    fn request(&mut self, body: &str, has_answer: bool) -> Result<String, Failure> {
-        let mut answer = String::new();
+    fn request(&mut self, method: &str, id: Option<usize>, mut params: Value) -> Result<String, Failure> {
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        let mut message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        if let Some(id) = id {
+            message["id"] = id.into();
+        }
+        let (body, mut answer) = (message.to_string(), String::new());
         match &mut self.wire {
             Wire::Streams(input, output) => {
                 input.write_all(format!("{body}\n").as_bytes())?;
-                if has_answer {
+                if id.is_some() {
                     output.read_line(&mut answer)?;
                 }
             }
             Wire::Http { stream, session } => {
+                let standard = match &self.meta {
+                    Some(_) => {
+                        let name =
+                            params["name"].as_str().map_or_else(String::new, |name| format!("Mcp-Name: {name}\r\n"));
+                        format!("MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n{name}", REVISIONS[1])
+                    }
+                    None => String::new(),
+                };
                 let head = format!(
                     "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
-                     Accept: application/json, text/event-stream\r\n{session}Content-Length: {}\r\n\r\n",
+                     Accept: application/json, text/event-stream\r\n{session}{standard}Content-Length: {}\r\n\r\n",
                     body.len()
                 );
                 stream.get_mut().write_all(format!("{head}{body}").as_bytes())?;
@@ -219,20 +245,27 @@ fn read_body(
 
 fn measure() -> Result<(), Failure> {
     let mut out = io::stdout();
-    writeln!(out, "{:<8} {:>12} {:>12} {:>6}", "", "bare rmcp", "tools", "ratio")?;
-    for transport in ["stdio", "http"] {
-        let mut servers = [Server::start("bare", transport)?, Server::start("tools", transport)?];
-        let mut times = [0, 0];
+    writeln!(out, "{:<17} {:>12} {:>12} {:>6}", "", "bare rmcp", "tools", "ratio")?;
+    for (transport, revision) in
+        ["stdio", "http"].iter().flat_map(|transport| REVISIONS.map(|revision| (transport, revision)))
+    {
+        let mut servers = [Server::start("bare", transport, revision)?, Server::start("tools", transport, revision)?];
+        let mut times = [Vec::new(), Vec::new()];
         for round in 0..=ROUNDS {
-            for (server, time) in servers.iter_mut().zip(&mut times) {
+            for (server, times) in servers.iter_mut().zip(&mut times) {
                 let before = server.time()?;
                 server.round(CALLS)?;
                 // The first round warms up.
-                *time += if round == 0 { 0 } else { server.time()? - before };
+                if round > 0 {
+                    times.push(server.time()? - before);
+                }
             }
         }
-        let [bare, tools] = times.map(|time| time as f64 / (ROUNDS * CALLS) as f64 / 1_000.0);
-        writeln!(out, "{transport:<8} {bare:>9.1} µs {tools:>9.1} µs {:>6.2}", tools / bare)?;
+        let [bare, tools] = times.map(|mut times| {
+            times.sort_unstable();
+            times[times.len() / 2] as f64 / CALLS as f64 / 1_000.0
+        });
+        writeln!(out, "{transport:<6}{revision:<11} {bare:>9.1} µs {tools:>9.1} µs {:>6.2}", tools / bare)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! [`ToolContext::ask`]: puts a question of a tool to the person at the host.
 
+use std::future::Future;
 use std::time::Duration;
 
 use super::clock::{NoAnswer, until_answered};
@@ -45,17 +46,27 @@ impl ToolContext {
     /// Returns [`AskError::NobodyThere`] if the host has [no person](Self::with_person), and other errors if there is no answer.
     pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
         let Some(person) = self.person() else { return Err(NobodyThere.into()) };
+        let answer = async { Isolated::new(|| person.answer(&question, self)).await };
+        match self.wait_for_answer(answer).await? {
+            Ok(Ok(answer)) if question.accepts(&answer) => Ok(answer),
+            Ok(Ok(_)) => Err(AskError::Host { reason: "its answer is of another kind".to_owned() }),
+            Ok(Err(nobody)) => Err(nobody.into()),
+            Err(Panic(message)) => Err(AskError::Host { reason: format!("it panicked: {message}") }),
+        }
+    }
+
+    /// Waits for an answer that does not come from the tool, such as that of a person at the other end of a connection. The wait has the
+    /// limits of [`ask`](Self::ask), and counts against no deadline of the running call and its outer calls either.
+    ///
+    /// # Errors
+    /// Returns [`AskError::Unanswered`] or [`AskError::Cancelled`] if the wait ended before the answer.
+    pub async fn wait_for_answer<F: Future>(&self, answer: F) -> Result<F::Output, AskError> {
         let (by, limit) = self.answer_by();
         let _stopped = self.stop_clocks(by);
-        let answer = Isolated::new(|| person.answer(&question, self));
-        match until_answered(self, by, answer).await {
-            Ok(Ok(Ok(answer))) if question.accepts(&answer) => Ok(answer),
-            Ok(Ok(Ok(_))) => Err(AskError::Host { reason: "its answer is of another kind".to_owned() }),
-            Ok(Ok(Err(nobody))) => Err(nobody.into()),
-            Ok(Err(Panic(message))) => Err(AskError::Host { reason: format!("it panicked: {message}") }),
-            Err(NoAnswer::Late) => Err(AskError::Unanswered { limit }),
-            Err(NoAnswer::Cancelled) => Err(AskError::Cancelled),
-        }
+        until_answered(self, by, answer).await.map_err(|reason| match reason {
+            NoAnswer::Late => AskError::Unanswered { limit },
+            NoAnswer::Cancelled => AskError::Cancelled,
+        })
     }
 }
 

@@ -163,6 +163,18 @@ impl Crib {
         path.to_str().unwrap().to_owned()
     }
 
+    /// Writes a file that only the user can read. Returns its path.
+    #[cfg(feature = "mcp")]
+    fn write_private(&self, name: &str, text: &str) -> String {
+        let path = self.write(name, text);
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&path, mode).unwrap();
+        }
+        path
+    }
+
     /// Writes a script of these JSON turns. Returns its path.
     fn script(&self, turns: &[&str]) -> String {
         self.write("turns.json", &format!("[{}]", turns.join(", ")))

@@ -10,7 +10,7 @@ const TOKEN: &str = "a-token-of-many-bytes";
 #[tokio::test]
 async fn a_server_by_url_is_used_with_a_header_from_a_variable() {
     let server = Crib::new();
-    let token = server.write("token", TOKEN);
+    let token = server.write_private("token", TOKEN);
     let (mut child, url) = server.serve_http(&["--select", "time.now", "--token-file", &token]).await;
     let crib = Crib::new();
     let headers = json!({"Authorization": "Bearer ${CLOCK_TOKEN}"});

@@ -220,7 +220,24 @@ async fn hostile_hosts_and_origins_are_refused() {
             refused += 1;
         }
     }
-    assert_eq!(refused, 100);
+    let own = format!("http://localhost:{port}");
+    for head in [
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nHost: evil.example".to_owned(),
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nHost: localhost".to_owned(),
+        "POST /mcp HTTP/1.1\r\nHost: evil.example@localhost".to_owned(),
+        "POST /mcp HTTP/1.1\r\nHost: localhost/evil".to_owned(),
+        "POST /mcp HTTP/1.1\r\nHost:".to_owned(),
+        "POST http://evil.example/mcp HTTP/1.1\r\nHost: localhost".to_owned(),
+        format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: {own}\r\nOrigin: http://evil.example"),
+        format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nOrigin: {own}"),
+        format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example@localhost:{port}"),
+        format!("POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: {own}/evil"),
+    ] {
+        let answer = status(address, &format!("{head}\r\n{JSON}"), &initialize()).await;
+        assert!(answer.contains("403") || answer.contains("400"), "{head}: {answer}");
+        refused += 1;
+    }
+    assert_eq!(refused, 110);
     assert!(status(address, "GET /healthz HTTP/1.1\r\nHost: localhost", b"").await.contains("200"));
     child.kill().await.unwrap();
 }
@@ -232,11 +249,21 @@ async fn an_address_that_others_reach_requires_a_token() {
     assert_eq!(ended.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&ended.stderr).contains("a bearer token is required"));
 
-    let short = crib.write("short", "0123456789abcde\n");
+    let short = crib.write_private("short", "0123456789abcde\n");
     let ended = crib.serve(&["--http", "127.0.0.1:0", "--token-file", &short]).output().await.unwrap();
     assert_eq!(ended.status.code(), Some(2));
 
-    let token = crib.write("token", "0123456789abcdef\n");
+    #[cfg(unix)]
+    {
+        let readable = crib.write("readable", "0123456789abcdef\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o640);
+        std::fs::set_permissions(&readable, mode).unwrap();
+        let ended = crib.serve(&["--http", "127.0.0.1:0", "--token-file", &readable]).output().await.unwrap();
+        let error = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(2) && error.contains("other users have access to it"), "{error}");
+    }
+
+    let token = crib.write_private("token", "0123456789abcdef\n");
     let (mut child, url) = crib.serve_http(&["--token-file", &token]).await;
     let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
     for (authorization, expected) in [
@@ -300,6 +327,10 @@ async fn huge_messages_are_refused_without_memory() {
     for line in [&huge, &nested(&deep), &shallow] {
         input.write_all(line.as_bytes()).await.unwrap();
         input.write_all(b"\n").await.unwrap();
+    }
+    for _ in 0..2 {
+        let answer: Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
     }
     input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"ping\"}\n").await.unwrap();
     assert!(lines.next_line().await.unwrap().unwrap().contains("\"id\":8"));

@@ -50,7 +50,7 @@ fn string() -> Value {
 }
 
 pub(crate) async fn ask(cx: &ToolContext, request: PeerRequest) -> Result<Value, ToolError> {
-    peer(cx)?.request(request).await.map_err(failed)
+    peer(cx)?.request(cx, request).await.map_err(failed)
 }
 
 async fn sampling(cx: ToolContext, arguments: Value) -> Result<String, ToolError> {
@@ -129,7 +129,7 @@ async fn all(cx: ToolContext, _: Value) -> Result<String, ToolError> {
         sample("greeting", "Generate a greeting", 50),
         list_roots(),
     ];
-    let answers = peer(&cx)?.request_all(requests).await.map_err(failed)?;
+    let answers = peer(&cx)?.request_all(&cx, requests).await.map_err(failed)?;
     Ok(format!("{} {} {}", answers[0]["content"]["name"], answers[1]["content"]["text"], answers[2]["roots"]))
 }
 
@@ -147,6 +147,6 @@ async fn supported(cx: ToolContext, _: Value) -> Result<String, ToolError> {
         ("sampling/createMessage", sample("greeting", "Generate a greeting", 50)),
     ];
     let taken = requests.into_iter().filter(|(method, _)| peer.supports(method)).map(|(_, request)| request);
-    let answers = peer.request_all(taken).await.map_err(failed)?;
+    let answers = peer.request_all(&cx, taken).await.map_err(failed)?;
     Ok(format!("{answers:?}"))
 }

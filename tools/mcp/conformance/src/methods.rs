@@ -1,6 +1,7 @@
 //! The prompts, resources and completions of the suite.
 
 use serde_json::{Map, Value, json};
+use tools::ToolContext;
 use tools_mcp::server::{MethodError, MethodFuture, Methods, Peer};
 
 use crate::input_tools::elicit;
@@ -103,7 +104,7 @@ async fn prompt(params: &Value, peer: &Peer) -> Result<Value, MethodError> {
         "test_input_required_result_prompt" => {
             let fields = json!({"context": {"type": "string"}});
             let request = elicit("user_context", "What context should the prompt use?", fields);
-            let answer = peer.request(request).await;
+            let answer = peer.request(&ToolContext::new(), request).await;
             let answer = answer.map_err(|error| MethodError::new(INVALID_PARAMS, error.to_string()))?;
             vec![text(answer["content"]["context"].as_str().unwrap_or_default())]
         }

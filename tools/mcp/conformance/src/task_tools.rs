@@ -71,7 +71,7 @@ async fn several(cx: ToolContext, _: Value) -> Result<String, ToolError> {
     let peer = peer(&cx)?;
     peer.continue_as_task().await.map_err(failed)?;
     let requests = [confirmation("first", "The first?"), confirmation("second", "The second?")];
-    let answers = peer.request_all(requests).await.map_err(failed)?;
+    let answers = peer.request_all(&cx, requests).await.map_err(failed)?;
     Ok(format!("{answers:?}"))
 }
 

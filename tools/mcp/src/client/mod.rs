@@ -33,6 +33,7 @@ mod status;
 #[cfg(feature = "stdio")]
 mod stdio;
 mod tasks;
+mod unanswered;
 
 pub use error::ImportError;
 #[cfg(feature = "http")]

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[cfg(feature = "http")]
 use super::HttpServer;
 use super::service::Client;
+use super::unanswered::Unanswered;
 #[cfg(feature = "stdio")]
 use super::{Alive, StdioServer};
 
@@ -131,7 +132,7 @@ impl Guard {
 }
 
 fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
-    AsyncRwTransport::new(read, write).with_max_line_length(MAX_LINE)
+    Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_LINE))
 }
 
 async fn handshake<T, E, A>(

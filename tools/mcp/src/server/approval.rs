@@ -34,7 +34,7 @@ impl Approver for PeerApprover {
             let schema = json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
             let params = json!({"message": message, "requestedSchema": schema});
             // Without a key of its own, the request is answered only after it was asked.
-            match self.0.request(PeerRequest::new("elicitation/create", params)).await {
+            match self.0.request_unlimited(PeerRequest::new("elicitation/create", params)).await {
                 Ok(answer) => decision(&answer),
                 Err(_) => Decision::Abstain,
             }

@@ -22,14 +22,15 @@ use super::running::{AskedOf, Finished, Outcome, Running};
 use super::served::ServedTools;
 
 impl Handler {
-    /// Runs a call, or goes on with the call that the request resumes.
+    /// Runs a call, or goes on with the call that the request resumes. `unread` are its arguments if they are no object.
     pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
+        unread: Option<Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let CallToolRequestParams { name, arguments, input_responses, request_state, .. } = request;
-        let arguments: Json = Value::Object(arguments.unwrap_or_default()).into();
+        let arguments: Json = unread.unwrap_or_else(|| Value::Object(arguments.unwrap_or_default())).into();
         let asked = AskedOf { method: "tools/call", name: name.into_owned(), params: arguments };
         let answers = input_responses.unwrap_or_default();
         let capabilities = context.client_capabilities().unwrap_or_default();
@@ -42,11 +43,11 @@ impl Handler {
                     Ok(entry) => entry,
                     Err(error) => return refused(&asked.name, &error),
                 };
-                let peer = Peer::new(capabilities, takes_tasks, answers);
-                let Ok(permit) = self.options.calls.clone().try_acquire_owned() else {
+                let Some(permit) = self.options.calls.begin() else {
                     let error = ToolError::new(entry.name().as_str(), ToolErrorKind::Overloaded { retry_after: None });
                     return Ok(call_tool_result(&entry, ToolContext::new().error_result(Some(&entry), &error)).into());
                 };
+                let peer = Peer::new(capabilities, takes_tasks, answers, permit.clone());
                 let (cx, token) = self.context(&entry, &peer.0, context);
                 let work = Box::pin(execute(tools, entry, cx, asked.params.clone()));
                 Running::new(asked, peer, token, (permit, self.calls.running.token()), work)

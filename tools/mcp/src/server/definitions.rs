@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use rmcp::model::Tool;
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Entry, ToolName};
+use tools::{Entry, ToolName, visible_line};
 
 /// Begins a cursor, so that a text of another origin is refused.
 const CURSOR: &str = "after ";
+
+/// The maximum length of a title, in characters.
+const MAX_TITLE: usize = 200;
 
 /// The definitions of a set, sorted by name.
 pub(super) struct Definitions {
@@ -81,5 +84,12 @@ fn definition(entry: &Entry) -> Result<Tool, String> {
     if let Some(Value::Object(output)) = &entry.tool().output {
         tool.output_schema = Some(Arc::new(Map::clone(output)));
     }
+    tool.title = tool.title.map(|title| visible_line(&title, MAX_TITLE));
+    let title = tool.annotations.take().and_then(|hints| hints.title);
+    // The hints of an imported tool are the word of its server. Clients are to have ours.
+    let hints = serde_json::to_value(entry.tool().effects.annotations()).and_then(serde_json::from_value);
+    let mut hints: ToolAnnotations = hints.map_err(|error| error.to_string())?;
+    hints.title = title.map(|title| visible_line(&title, MAX_TITLE));
+    tool.annotations = Some(hints);
     Ok(tool)
 }

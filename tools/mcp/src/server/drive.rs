@@ -111,7 +111,7 @@ impl Handler {
 
     fn suspend(&self, running: Running, requests: InputRequests) -> Result<Driven, ErrorData> {
         let Some(state) = self.calls.suspended.suspend(running) else {
-            return Err(ErrorData::internal_error("too many calls wait for input; answer them first", None));
+            return Err(ErrorData::internal_error("the system has no random numbers for the request state", None));
         };
         Ok(Driven::InputRequired(InputRequiredResult::new(Some(requests), Some(state))))
     }

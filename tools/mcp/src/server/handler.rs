@@ -1,14 +1,14 @@
 //! [`Handler`]: answers the requests of one connection.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, ErrorData,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -24,9 +24,8 @@ use super::{Options, Shared};
 /// Answers the requests of one connection, or of one request if the client has no session.
 pub(super) struct Handler {
     pub(super) shared: Arc<Shared>,
-    pub(super) options: Options,
+    pub(super) options: Arc<Options>,
     pub(super) calls: Calls,
-    info: OnceLock<ServerConfig>,
     /// The lowest level of log messages that a client of an older revision wants.
     log_level: AtomicU8,
     /// Cancelled at the end of the connection.
@@ -34,9 +33,9 @@ pub(super) struct Handler {
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, options: Options, calls: Calls) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, options: Arc<Options>, calls: Calls) -> Self {
         let log_level = AtomicU8::new(LogLevel::Info as u8);
-        Self { shared, options, calls, info: OnceLock::new(), log_level, ended: CancellationToken::new() }
+        Self { shared, options, calls, log_level, ended: CancellationToken::new() }
     }
 
     /// Returns true if a client of an older revision wants log messages of this level.
@@ -55,17 +54,13 @@ impl Handler {
         }
         capabilities.tools.get_or_insert_default().list_changed = Some(true);
         let identity = Implementation::new(&self.options.name, &self.options.version);
-        let config = ServerConfig::new(capabilities).with_server_info(identity);
-        match &self.options.instructions {
-            Some(instructions) => config.with_instructions(instructions),
-            None => config,
-        }
+        ServerConfig::new(capabilities).with_server_info(identity)
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        self.info.get_or_init(|| self.info()).clone()
+        self.options.info.get_or_init(|| self.info()).clone()
     }
 
     async fn list_tools(
@@ -84,8 +79,11 @@ impl ServerHandler for Handler {
         Ok(result)
     }
 
+    /// Returns the name and the schema, because `rmcp` reads no more of it, for each call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.shared.tools.borrow().definitions().find(name).cloned()
+        let tools = self.shared.tools.borrow();
+        let tool = tools.definitions().find(name)?;
+        Some(Tool::new_with_raw(tool.name.clone(), None, tool.input_schema.clone()))
     }
 
     async fn call_tool(
@@ -93,7 +91,16 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, &context).await
+        // `rmcp` moves the future of a request several times, so it is small.
+        Box::pin(self.call(request, None, &context)).await
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.unread(request, &context).await
     }
 
     async fn get_task(

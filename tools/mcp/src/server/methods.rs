@@ -73,10 +73,10 @@ impl Handler {
         let running = match state {
             Some(state) => self.resume(state.as_str().unwrap_or_default(), &asked, answers).await?,
             None => {
-                let Ok(permit) = self.options.calls.clone().try_acquire_owned() else {
+                let Some(permit) = self.options.calls.begin() else {
                     return Err(ErrorData::internal_error("too many requests; try again later", None));
                 };
-                let peer = Peer::new(context.client_capabilities().unwrap_or_default(), false, answers);
+                let peer = Peer::new(context.client_capabilities().unwrap_or_default(), false, answers, permit.clone());
                 let work = methods.call(method, params, peer.0.clone());
                 let work = Box::pin(async {
                     let failed = |error: MethodError| ErrorData::new(ErrorCode(error.code), error.message, error.data);
@@ -85,7 +85,7 @@ impl Handler {
                 Running::new(asked, peer, tools::CancellationToken::new(), (permit, self.calls.running.token()), work)
             }
         };
-        match self.drive(running, false, context).await? {
+        match Box::pin(self.drive(running, false, context)).await? {
             Driven::Ended(Finished::Method(mut value)) => {
                 // `rmcp` takes it out for clients of older revisions.
                 if let Some(fields) = value.as_object_mut() {

@@ -13,7 +13,9 @@ mod handler;
 mod http;
 mod log_level;
 mod methods;
+mod oversized;
 mod peer;
+mod permit;
 mod progress;
 mod question;
 mod request_kind;
@@ -23,15 +25,18 @@ mod served;
 mod streams;
 mod suspended;
 mod tasks;
+mod unread;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, watch};
+use rmcp::model::ServerConfig;
+use tokio::sync::watch;
 use tools::{ToolContext, ToolName};
 
 use self::calls::Calls;
 use self::handler::Handler;
+use self::permit::Permits;
 use self::tasks::TaskLimits;
 
 #[cfg(feature = "http")]
@@ -63,7 +68,7 @@ const MAX_TASK_RESULT_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Clone)]
 pub struct ToolServer {
     shared: Arc<Shared>,
-    options: Options,
+    options: Arc<Options>,
 }
 
 /// The state that all connections share.
@@ -76,13 +81,14 @@ struct Shared {
 struct Options {
     name: String,
     version: String,
-    instructions: Option<String>,
     methods: Option<Arc<dyn Methods>>,
     page_size: usize,
     /// The calls of all clients.
-    calls: Arc<Semaphore>,
+    calls: Permits,
     tasks: TaskLimits,
     max_message_bytes: usize,
+    /// The answer to the first request of a client, which is made of the others.
+    info: OnceLock<ServerConfig>,
 }
 
 /// One `tools/call` of a client, for which the host makes a context.
@@ -102,6 +108,8 @@ impl ToolServer {
     pub const DEFAULT_PAGE_SIZE: usize = 1000;
     /// The default number of calls that run at the same time.
     pub const DEFAULT_MAX_CALLS: usize = 64;
+    /// The number of calls that wait for the answers of their clients at the same time. They do not count as running.
+    pub const MAX_WAITING: usize = 256;
     /// The default time after which a call becomes a task: 5 seconds.
     pub const DEFAULT_TASK_AFTER: Duration = Duration::from_secs(5);
     /// The default time after which a task is cancelled: one hour.
@@ -116,10 +124,9 @@ impl ToolServer {
         let options = Options {
             name: "toolcrib".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            instructions: None,
             methods: None,
             page_size: Self::DEFAULT_PAGE_SIZE,
-            calls: Arc::new(Semaphore::new(Self::DEFAULT_MAX_CALLS)),
+            calls: Permits::new(Self::DEFAULT_MAX_CALLS, Self::MAX_WAITING),
             tasks: TaskLimits {
                 after: Self::DEFAULT_TASK_AFTER,
                 ttl: Self::DEFAULT_TASK_TTL,
@@ -127,43 +134,41 @@ impl ToolServer {
                 result_bytes: MAX_TASK_RESULT_BYTES,
             },
             max_message_bytes: Self::DEFAULT_MAX_MESSAGE_BYTES,
+            info: OnceLock::new(),
         };
         let tools = watch::Sender::new(Arc::new(tools));
-        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options }
+        Self { shared: Arc::new(Shared { tools, context: Box::new(context) }), options: Arc::new(options) }
     }
 
     /// Sets the name and the version that clients see.
     #[must_use]
     pub fn with_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        (self.options.name, self.options.version) = (name.into(), version.into());
-        self
-    }
-
-    /// Sets the instructions for the model of the client.
-    #[must_use]
-    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.options.instructions = Some(instructions.into());
+        let options = self.options();
+        (options.name, options.version) = (name.into(), version.into());
         self
     }
 
     /// Sets the answers to other methods than those of tools.
     #[must_use]
     pub fn with_methods(mut self, methods: impl Methods + 'static) -> Self {
-        self.options.methods = Some(Arc::new(methods));
+        self.options().methods = Some(Arc::new(methods));
         self
     }
 
     /// Sets the number of tools on a page of `tools/list`, at least 1.
     #[must_use]
     pub fn with_page_size(mut self, tools: usize) -> Self {
-        self.options.page_size = tools.max(1);
+        self.options().page_size = tools.max(1);
         self
     }
 
     /// Sets the number of calls of all clients that run at the same time. Further calls fail with a hint to retry.
+    ///
+    /// A call that waits for its client does not count. At most [`MAX_WAITING`](Self::MAX_WAITING) wait; the questions of others are
+    /// refused.
     #[must_use]
     pub fn with_max_calls(mut self, calls: usize) -> Self {
-        self.options.calls = Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS)));
+        self.options().calls = Permits::new(calls, Self::MAX_WAITING);
         self
     }
 
@@ -171,7 +176,7 @@ impl ToolServer {
     /// that [ask for it](Peer::continue_as_task) do.
     #[must_use]
     pub fn with_task_after(mut self, time: Duration) -> Self {
-        self.options.tasks.after = time;
+        self.options().tasks.after = time;
         self
     }
 
@@ -179,27 +184,34 @@ impl ToolServer {
     /// this time if it is shorter.
     #[must_use]
     pub fn with_task_ttl(mut self, time: Duration) -> Self {
-        self.options.tasks.ttl = time;
+        self.options().tasks.ttl = time;
         self
     }
 
     /// Sets the number of tasks of one listener or pair of streams, ended ones included. Further calls do not become tasks.
     #[must_use]
     pub fn with_max_tasks(mut self, tasks: usize) -> Self {
-        self.options.tasks.max = tasks;
+        self.options().tasks.max = tasks;
         self
     }
 
-    /// Sets the length of a message of a client, in bytes. Longer ones are discarded over stdio and refused over HTTP.
+    /// Sets the length of a message of a client, in bytes. Longer ones are refused. Over stdio, that is an
+    /// answer only if the request has its id near its begin or its end.
     #[must_use]
     pub fn with_max_message_bytes(mut self, bytes: usize) -> Self {
-        self.options.max_message_bytes = bytes;
+        self.options().max_message_bytes = bytes;
         self
     }
 
     /// Replaces the tools. Clients are notified; running calls keep the tools that they started with.
     pub fn replace_tools(&self, tools: ServedTools) {
         self.shared.tools.send_replace(Arc::new(tools));
+    }
+
+    fn options(&mut self) -> &mut Options {
+        let options = Arc::make_mut(&mut self.options);
+        options.info.take();
+        options
     }
 
     /// Returns the handler of one connection, which counts its running calls.

@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rmcp::model::{ClientCapabilities, InputRequest, TASKS_EXTENSION_ID};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tools::Progress;
+use tools::call::AskError;
+use tools::{Progress, ToolContext};
 
 use super::log_level::LogLevel;
+use super::permit::Permit;
 use super::request_kind::RequestKind;
 
 /// The number of messages that a call may have ready for its client. Further progress and log messages are dropped.
@@ -25,7 +27,7 @@ const MAX_MESSAGES: usize = 256;
 /// async fn roots(cx: ToolContext) -> Result<String, ToolError> {
 ///     let peer = cx.service::<Peer>().ok_or_else(|| ToolError::execution_failed("only an MCP client has roots"))?;
 ///     peer.log(LogLevel::Info, None, json!("asking for the roots"));
-///     let answer = peer.request(PeerRequest::new("roots/list", json!({}))).await;
+///     let answer = peer.request(&cx, PeerRequest::new("roots/list", json!({}))).await;
 ///     Ok(answer.map_err(|error| ToolError::execution_failed(error.to_string()))?.to_string())
 /// }
 /// ```
@@ -33,7 +35,8 @@ const MAX_MESSAGES: usize = 256;
 pub struct Peer(Arc<Inner>);
 
 struct Inner {
-    messages: mpsc::Sender<Message>,
+    /// Boxed, because a channel allocates room for many messages and most calls have none.
+    messages: mpsc::Sender<Box<Message>>,
     capabilities: ClientCapabilities,
     /// The answers that came with the call, by the keys of requests.
     early: Mutex<BTreeMap<String, Value>>,
@@ -42,6 +45,7 @@ struct Inner {
     /// The first capability that the client lacks.
     refused: OnceLock<ClientCapabilities>,
     next_key: AtomicU64,
+    permit: Permit,
 }
 
 /// A request to the client: elicitation, sampling or roots.
@@ -71,6 +75,9 @@ pub(super) struct Ask {
     pub(super) answer: oneshot::Sender<Answer>,
 }
 
+/// A request that is to be sent, unless its answer came with the call, and the receiver of its answer.
+type Asked = (Option<Ask>, oneshot::Receiver<Answer>);
+
 /// The error for a request to a client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -93,6 +100,12 @@ pub enum PeerError {
         /// The reason.
         reason: String,
     },
+    /// Too many calls wait for their clients.
+    #[error("too many calls wait for answers of their clients; try again later")]
+    Overloaded,
+    /// The time limit of the answer passed, or the call was cancelled.
+    #[error(transparent)]
+    Unanswered(#[from] AskError),
     /// The connection ended before the answer.
     #[error("the client is gone")]
     Gone,
@@ -117,10 +130,11 @@ impl Peer {
         capabilities: ClientCapabilities,
         takes_tasks: bool,
         early: BTreeMap<String, Value>,
-    ) -> (Self, mpsc::Receiver<Message>) {
+        permit: Permit,
+    ) -> (Self, mpsc::Receiver<Box<Message>>) {
         let (messages, receiver) = mpsc::channel(MAX_MESSAGES);
         let (early, refused, next_key) = (Mutex::new(early), OnceLock::new(), AtomicU64::new(1));
-        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key })), receiver)
+        (Self(Arc::new(Inner { messages, capabilities, early, takes_tasks, refused, next_key, permit })), receiver)
     }
 
     /// Returns true if the client takes requests with this method.
@@ -128,34 +142,57 @@ impl Peer {
         RequestKind::from_method(method).is_some_and(|kind| kind.is_in(&self.0.capabilities))
     }
 
-    /// Makes a request of the client and returns its result.
+    /// Makes a request of the client and returns its result. `cx` is the context of the call.
+    ///
+    /// The time that the person or the model of the client takes does not count against the deadline of the call. It has the limits of
+    /// [`ToolContext::ask`].
     ///
     /// # Errors
-    /// Returns [`PeerError`] if the client does not take the request, refuses it or is gone.
-    pub async fn request(&self, request: PeerRequest) -> Result<Value, PeerError> {
-        let mut answers = self.request_all([request]).await?;
-        answers.pop_front().ok_or(PeerError::Gone)
+    /// Returns [`PeerError`] if the client does not take the request, refuses it, does not answer it or is gone.
+    pub async fn request(&self, cx: &ToolContext, request: PeerRequest) -> Result<Value, PeerError> {
+        first(self.request_all(cx, [request]).await?)
     }
 
-    /// Makes several requests of the client at once and returns the results in the same order.
+    /// Makes several requests of the client at once, like [`request`](Self::request), and returns the results in the same order.
     ///
     /// # Errors
     /// Returns the first [`PeerError`].
     pub async fn request_all(
         &self,
+        cx: &ToolContext,
         requests: impl IntoIterator<Item = PeerRequest>,
     ) -> Result<VecDeque<Value>, PeerError> {
         let asks = requests.into_iter().map(|request| self.ask(request)).collect::<Result<Vec<_>, _>>()?;
+        let is_program = asks.iter().all(|(ask, _)| ask.as_ref().is_none_or(|ask| ask.kind == RequestKind::Roots));
+        let answers = self.answers(asks);
+        if is_program { answers.await } else { cx.wait_for_answer(answers).await? }
+    }
+
+    /// Makes a request whose time the caller limits. It counts against the deadline of the call.
+    ///
+    /// # Errors
+    /// Returns [`PeerError`] if the client does not take the request, refuses it or is gone.
+    pub async fn request_unlimited(&self, request: PeerRequest) -> Result<Value, PeerError> {
+        let ask = self.ask(request)?;
+        first(self.answers(vec![ask]).await?)
+    }
+
+    async fn answers(&self, asks: Vec<Asked>) -> Result<VecDeque<Value>, PeerError> {
+        let is_early = asks.iter().all(|(ask, _)| ask.is_none());
+        let wait = if is_early { None } else { Some(self.0.permit.wait().ok_or(PeerError::Overloaded)?) };
         let mut receivers = Vec::new();
         for (ask, receiver) in asks {
             if let Some(ask) = ask {
-                self.0.messages.send(Message::Ask(Box::new(ask))).await.map_err(|_| PeerError::Gone)?;
+                self.0.messages.send(Box::new(Message::Ask(Box::new(ask)))).await.map_err(|_| PeerError::Gone)?;
             }
             receivers.push(receiver);
         }
         let mut answers = VecDeque::new();
         for receiver in receivers {
             answers.push_back(receiver.await.map_err(|_| PeerError::Gone)??);
+        }
+        if let Some(wait) = wait {
+            wait.end().await;
         }
         Ok(answers)
     }
@@ -178,7 +215,7 @@ impl Peer {
             let _ = self.0.refused.set(ClientCapabilities::builder().enable_tasks().build());
             return Err(PeerError::Unsupported { capability: TASKS_EXTENSION_ID });
         }
-        self.0.messages.send(Message::ContinueAsTask).await.map_err(|_| PeerError::Gone)
+        self.0.messages.send(Box::new(Message::ContinueAsTask)).await.map_err(|_| PeerError::Gone)
     }
 
     /// Sends a log message, if the client wants those of this level.
@@ -196,7 +233,7 @@ impl Peer {
     }
 
     /// Returns the request to send, or `None` if its answer came with the call, and the receiver of its answer.
-    fn ask(&self, request: PeerRequest) -> Result<(Option<Ask>, oneshot::Receiver<Answer>), PeerError> {
+    fn ask(&self, request: PeerRequest) -> Result<Asked, PeerError> {
         let PeerRequest { key, method, params } = request;
         let Some(kind) = RequestKind::from_method(&method) else {
             return Err(PeerError::Invalid { reason: format!("a client has no method {method}") });
@@ -221,8 +258,12 @@ impl Peer {
 
     /// Sends a message that may be lost.
     fn send(&self, message: Message) {
-        let _ = self.0.messages.try_send(message);
+        let _ = self.0.messages.try_send(Box::new(message));
     }
+}
+
+fn first(mut answers: VecDeque<Value>) -> Result<Value, PeerError> {
+    answers.pop_front().ok_or(PeerError::Gone)
 }
 
 impl std::fmt::Debug for Peer {

@@ -28,8 +28,11 @@ impl Person for PeerPerson {
             let schema = json!({"type": "object", "properties": {"answer": answer}, "required": required});
             let params = json!({"message": format!("{asks}{}", question.text()), "requestedSchema": schema});
             // An answer of another kind than asked is one that nobody gave.
-            let given =
-                self.0.request(PeerRequest::new("elicitation/create", params)).await.map_err(|_| NobodyThere)?;
+            let given = self
+                .0
+                .request_unlimited(PeerRequest::new("elicitation/create", params))
+                .await
+                .map_err(|_| NobodyThere)?;
             answer_of(question, &given).ok_or(NobodyThere)
         })
     }

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ErrorData, InputRequests};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use tools::{CancellationToken, Json};
 
 use super::peer::{Ask, Message, Peer};
+use super::permit::Permit;
 
 /// The time that cancelled work gets to end, so that the journal has its outcome.
 pub(super) const CANCEL_GRACE: Duration = Duration::from_secs(5);
@@ -33,18 +34,28 @@ pub(super) enum Finished {
 pub(super) struct Running {
     /// Absent after its end.
     work: Option<Work>,
-    messages: mpsc::Receiver<Message>,
+    messages: mpsc::Receiver<Box<Message>>,
     token: CancellationToken,
     pub(super) asked: AskedOf,
     pub(super) peer: Peer,
     outcome: Option<Outcome>,
     /// The requests whose answers the next request of the client brings.
     waiting: Waiting,
-    permit: Option<Permit>,
+    /// Counts the work until its end.
+    counted: Option<Counted>,
 }
 
-/// Counts running work until it is dropped.
-pub(super) type Permit = (OwnedSemaphorePermit, TaskTrackerToken);
+/// Counts work until it is dropped.
+struct Counted {
+    permit: Permit,
+    _tracked: TaskTrackerToken,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.permit.end();
+    }
+}
 
 /// The request of the client that the work is for.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,13 +74,14 @@ pub(super) enum Step {
 impl Running {
     pub(super) fn new(
         asked: AskedOf,
-        (peer, messages): (Peer, mpsc::Receiver<Message>),
+        (peer, messages): (Peer, mpsc::Receiver<Box<Message>>),
         token: CancellationToken,
-        permit: Permit,
+        (permit, tracked): (Permit, TaskTrackerToken),
         work: Work,
     ) -> Self {
         let (outcome, waiting) = (None, Waiting::default());
-        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, permit: Some(permit) }
+        let counted = Some(Counted { permit, _tracked: tracked });
+        Self { work: Some(work), messages, token, asked, peer, outcome, waiting, counted }
     }
 
     /// Returns the token that cancels the work.
@@ -87,7 +99,7 @@ impl Running {
         std::future::poll_fn(|cx| {
             loop {
                 if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
-                    return Poll::Ready(Step::Message(message));
+                    return Poll::Ready(Step::Message(*message));
                 }
                 if let Some(outcome) = self.outcome.take() {
                     return Poll::Ready(Step::Ended(outcome));
@@ -95,7 +107,7 @@ impl Running {
                 let Some(work) = &mut self.work else { return Poll::Pending };
                 match work.as_mut().poll(cx) {
                     Poll::Ready(outcome) => {
-                        (self.work, self.permit) = (None, None);
+                        (self.work, self.counted) = (None, None);
                         self.outcome = Some(outcome);
                     }
                     // It may have sent messages.
@@ -197,10 +209,10 @@ impl Drop for Running {
         self.token.cancel();
         // The work ends in a task of its own, because the journal is to have its outcome.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let permit = self.permit.take();
+            let counted = self.counted.take();
             runtime.spawn(async move {
                 let _ = tokio::time::timeout(CANCEL_GRACE, work).await;
-                drop(permit);
+                drop(counted);
             });
         }
     }

@@ -1,12 +1,12 @@
 //! Serves one client over a pair of streams, such as stdin and stdout.
 
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::CancellationToken;
 
 use super::ToolServer;
 use super::calls::Calls;
+use super::oversized::Oversized;
 
 /// The error of a connection.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,7 @@ impl ToolServer {
         write: impl AsyncWrite + Send + Unpin + 'static,
         shutdown: CancellationToken,
     ) -> Result<(), ServeError> {
-        let transport = AsyncRwTransport::new_server(read, write).with_max_line_length(self.options.max_message_bytes);
+        let transport = Oversized::new(read, write, self.options.max_message_bytes);
         let calls = Calls::new(self.options.tasks);
         let handler = self.handler(calls.clone());
         let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {

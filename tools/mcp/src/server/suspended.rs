@@ -12,9 +12,6 @@ use super::running::{AskedOf, Running};
 /// The time that a client has for the next request.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// The number of suspended calls.
-const MAX_SUSPENDED: usize = 256;
-
 /// The calls that wait for the next request of their client, by the request state that the client sends back.
 ///
 /// The state is a random handle: the call itself stays here. Each state resumes its call once, and only for the request that it was
@@ -28,16 +25,12 @@ struct Waiting {
 }
 
 impl Suspended {
-    /// Suspends a call and returns its state. The call runs on meanwhile, so its time limits hold. Returns `None` if too many calls wait
-    /// already; the call is then cancelled.
+    /// Suspends a call and returns its state. The call runs on meanwhile, so its time limits hold. Returns `None` if
+    /// there is no state; the call is then cancelled.
     pub(super) fn suspend(&self, mut running: Running) -> Option<String> {
-        let mut waiting = self.lock();
-        if waiting.len() >= MAX_SUSPENDED {
-            return None;
-        }
         let state = random_handle()?;
         let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
-        waiting.insert(state.clone(), Waiting { asked: running.asked.clone(), taker });
+        self.lock().insert(state.clone(), Waiting { asked: running.asked.clone(), taker });
         let (all, key) = (self.clone(), state.clone());
         tokio::spawn(async move {
             let by = tokio::select! {

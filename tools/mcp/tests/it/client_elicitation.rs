@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ElicitRequest, ElicitRequestParams,
@@ -266,4 +267,22 @@ fn the_questions_of_these_tests_are_those_of_the_protocol() {
     let request: InputRequest = serde_json::from_value(form(json!({}), json!([]))).unwrap();
     let InputRequest::Elicitation(ElicitRequest { params, .. }) = request else { panic!("{request:?}") };
     assert!(matches!(params, ElicitRequestParams::FormElicitationParams { .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_person_does_not_count_against_the_call() {
+    struct Slow;
+    impl Person for Slow {
+        fn answer<'a>(&'a self, _: &'a Question, _: &'a ToolContext) -> AnswerFuture<'a> {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                Ok(Answer::Confirmation(true))
+            })
+        }
+    }
+    for revision in BOTH {
+        let scripted = asking(revision, form(json!({}), json!([])));
+        let cx = cx().with_person(Arc::new(Slow)).with_timeout(Duration::from_secs(2));
+        assert_eq!(answer(&scripted, &cx).await["action"], "accept");
+    }
 }

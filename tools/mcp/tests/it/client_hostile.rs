@@ -1,6 +1,8 @@
 //! Servers that break the rules.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -178,6 +180,68 @@ async fn a_result_of_another_kind_is_an_error() {
         let (catalog, _servers, _) = imported(import).await;
         let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();
         assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_read_its_answers_waits() {
+    const PINGS: usize = 20_000;
+    let (stuck, written) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (stalls, lines) = (stuck.clone(), written.clone());
+    let open = move || {
+        let (stalls, written) = (stalls.clone(), lines.clone());
+        async move {
+            let (ours, theirs) = tokio::io::duplex(16 * 1024);
+            tokio::spawn(async move {
+                let (read, mut write) = tokio::io::split(theirs);
+                let mut lines = BufReader::new(read).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    let message: Value = serde_json::from_str(&line).unwrap();
+                    if message["method"] == "tools/call" {
+                        for number in 0..PINGS {
+                            let ping = json!({"jsonrpc": "2.0", "id": number, "method": "ping"}).to_string() + "\n";
+                            let mut ping = ping.as_bytes();
+                            while !ping.is_empty() {
+                                // The clock stands still while anything can go on.
+                                match tokio::time::timeout(Duration::from_secs(1), write.write(ping)).await {
+                                    Ok(length) => ping = &ping[length.unwrap()..],
+                                    Err(_) => {
+                                        stalls.compare_exchange(0, number, SeqCst, SeqCst).ok();
+                                        lines.next_line().await.unwrap();
+                                    }
+                                }
+                            }
+                        }
+                        written.store(PINGS, SeqCst);
+                    }
+                    for answer in answered(&message) {
+                        write.write_all((answer + "\n").as_bytes()).await.unwrap();
+                    }
+                }
+            });
+            Ok(tokio::io::split(ours))
+        }
+    };
+    let import = Import::new("s".parse().unwrap(), Server::from_streams(open));
+    let (catalog, _servers, _) = imported(import).await;
+    let result = catalog.execute(&cx().with_timeout(Duration::from_secs(1_000_000)), "mcp:s/t", json!({})).await;
+    assert_eq!(result.unwrap().to_text(), "done");
+    let stuck = stuck.load(SeqCst);
+    assert!(stuck > 0 && stuck < 2_000, "{stuck}");
+    assert_eq!(written.load(SeqCst), PINGS);
+}
+
+/// Answers as [`legacy`] does.
+fn answered(message: &Value) -> Vec<String> {
+    match message["method"].as_str().unwrap_or_default() {
+        "server/discover" => {
+            let error = json!({"code": -32601, "message": "Method not found"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        "initialize" => vec![result(message, initialized())],
+        "tools/list" => vec![result(message, json!({"tools": a_tool()}))],
+        "tools/call" => done(message),
+        _ => Vec::new(),
     }
 }
 

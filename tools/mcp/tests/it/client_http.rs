@@ -1,7 +1,13 @@
 //! Servers that are imported over streamable HTTP.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::Duration;
 
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -105,4 +111,56 @@ async fn an_endpoint_that_is_no_server_is_an_error() {
     let import = Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap());
     let error = servers.import(import).unwrap().ready().await.unwrap_err();
     assert!(error.to_string().contains("404"), "{error}");
+}
+
+/// Answers the messages of revision 2025-11-25. A call gets pings without end, which are counted, and no answer to a ping is taken.
+async fn pinging(counted: Arc<AtomicUsize>, body: axum::body::Bytes) -> axum::response::Response {
+    let message: Value = serde_json::from_slice(&body).unwrap();
+    let info = json!({"name": "raw", "version": "1"});
+    let result = match message["method"].as_str() {
+        Some("initialize") => {
+            json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
+        }
+        Some("tools/list") => json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}),
+        Some("tools/call") => {
+            let text = "x".repeat(10_000);
+            let pings = (0..MOST_PINGS).map(move |number| {
+                counted.fetch_add(1, SeqCst);
+                let params = json!({"_meta": {"text": text}});
+                let ping = json!({"jsonrpc": "2.0", "id": number, "method": "ping", "params": params});
+                Ok::<_, Infallible>(format!("data: {ping}\n\n"))
+            });
+            let body = axum::body::Body::from_stream(futures_util::stream::iter(pings));
+            return ([("content-type", "text/event-stream")], body).into_response();
+        }
+        Some("server/discover") => return StatusCode::BAD_REQUEST.into_response(),
+        Some(_) => return StatusCode::ACCEPTED.into_response(),
+        None => std::future::pending().await,
+    };
+    let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
+    ([("content-type", "application/json")], answer).into_response()
+}
+
+const MOST_PINGS: usize = 20_000;
+
+#[tokio::test]
+async fn a_server_that_takes_no_answers_waits() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let pings = Arc::new(AtomicUsize::new(0));
+    let counted = pings.clone();
+    let router = axum::Router::new().route("/mcp", axum::routing::post(move |body| pinging(counted.clone(), body)));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    let (catalog, _servers, _) = imported(Import::new("s".parse().unwrap(), HttpServer::new(&url).unwrap())).await;
+    tokio::spawn(catalog.execute(&cx(), "mcp:s/t", json!({})));
+    let mut before = 0;
+    // The pings in the buffers of the system are sent too.
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        match pings.load(SeqCst) {
+            now if now > 0 && now == before => break,
+            now => before = now,
+        }
+    }
+    assert!(before < MOST_PINGS / 2, "{before}");
 }

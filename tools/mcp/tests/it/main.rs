@@ -20,6 +20,7 @@ mod server_client;
 #[cfg(feature = "http")]
 mod server_http;
 mod server_list;
+mod server_messages;
 #[cfg(feature = "http")]
 mod server_task_input;
 #[cfg(feature = "http")]

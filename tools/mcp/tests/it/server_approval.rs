@@ -1,12 +1,18 @@
 //! Approvals and questions by elicitation.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::time::sleep;
 use tools::question::AnswerKind;
 use tools::{Catalog, Question, ToolContext, ToolError};
-use tools_mcp::server::{Peer, PeerRequest};
+use tools_mcp::server::{Peer, PeerRequest, ToolServer};
 
-use crate::server_client::{BOTH, Person, call, connect, modern, server, text_of, tool};
+use crate::server_client::{BOTH, Person, call, connect, legacy, modern, server, text_of, tool};
+use crate::server_messages::Raw;
 
 /// Returns a catalog with a tool that needs an approval, and one that asks a question.
 fn catalog() -> Catalog {
@@ -110,6 +116,92 @@ async fn a_request_state_holds_once_and_for_its_request_only() {
 }
 
 #[tokio::test]
+async fn calls_that_wait_for_their_client_leave_room_for_others() {
+    let mut catalog = catalog();
+    catalog.register(tool("now"), async |_: ToolContext, _: Value| "now").unwrap();
+    let server = server(catalog, ToolContext::new()).with_max_calls(1);
+    let modern = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
+    let mut states = Vec::new();
+    for _ in 0..3 {
+        states.push(begin(&modern, write_to("a.txt")).await.0);
+    }
+    let mut legacy = Raw::connect(&server).await;
+    for id in 0..3 {
+        let params = json!({"name": "write", "arguments": {"path": "a.txt"}});
+        legacy.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})).await;
+        let asked = legacy.next().await;
+        assert_eq!(asked["method"], "elicitation/create");
+        states.push(asked["id"].to_string());
+    }
+    assert_eq!(text_of(&call(&modern.client, "now", json!({})).await.unwrap()).0, "now");
+
+    // Each goes on when it is answered.
+    for id in states.split_off(3) {
+        let id: Value = serde_json::from_str(&id).unwrap();
+        let result = json!({"action": "accept", "content": {"allow": true}});
+        legacy.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
+        assert_eq!(legacy.next().await["result"]["content"][0]["text"], "written");
+    }
+    for state in states {
+        let yes = [("request-1".to_owned(), json!({"action": "accept", "content": {"allow": true}}))].into();
+        let params = write_to("a.txt").with_input_responses(yes).with_request_state(state);
+        let Ok(CallToolResponse::Complete(result)) = modern.client.call_tool_once(params).await else { panic!() };
+        assert_eq!(text_of(&result).0, "written");
+    }
+}
+
+#[tokio::test]
+async fn an_answered_call_that_goes_on_takes_room_again() {
+    let mut catalog = Catalog::new();
+    let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (begun, end) = (started.clone(), release.clone());
+    let ask = move |cx: ToolContext, _: Value| {
+        let (begun, end) = (begun.clone(), end.clone());
+        async move {
+            let _ =
+                cx.service::<Peer>().unwrap().request(&cx, PeerRequest::new("elicitation/create", elicitation())).await;
+            begun.notify_one();
+            end.notified().await;
+            "done"
+        }
+    };
+    catalog.register(tool("ask"), ask).unwrap();
+    catalog.register(tool("now"), async |_: ToolContext, _: Value| "now").unwrap();
+    let server = server(catalog, ToolContext::new()).with_max_calls(1);
+    let mut asking = Raw::connect(&server).await;
+    asking.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask"}})).await;
+    let id = asking.next().await["id"].clone();
+    asking.send(&json!({"jsonrpc": "2.0", "id": id, "result": {"action": "decline"}})).await;
+    started.notified().await;
+    let other = connect(&server, modern(), Person::silent()).await;
+    let (text, is_error) = text_of(&call(&other.client, "now", json!({})).await.unwrap());
+    assert!(is_error && text.contains("too many calls"), "{text}");
+    release.notify_one();
+    assert_eq!(asking.next().await["result"]["content"][0]["text"], "done");
+    assert_eq!(text_of(&call(&other.client, "now", json!({})).await.unwrap()).0, "now");
+}
+
+#[tokio::test]
+async fn the_calls_that_wait_for_their_client_are_limited() {
+    let server = server(catalog(), ToolContext::new());
+    let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
+    for number in 0..ToolServer::MAX_WAITING {
+        begin(&connected, write_to(&format!("{number}.txt"))).await;
+    }
+    let result = connected.client.call_tool_once(write_to("b.txt")).await.unwrap();
+    let CallToolResponse::Complete(result) = result else { panic!("{result:?}") };
+    assert_eq!(result.is_error, Some(true));
+    let mut legacy = Raw::connect(&server).await;
+    let params = json!({"name": "write", "arguments": {"path": "a.txt"}});
+    legacy.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})).await;
+    assert_eq!(legacy.next().await["result"]["isError"], true);
+}
+
+fn elicitation() -> Value {
+    json!({"message": "Go?", "requestedSchema": {"type": "object", "properties": {}}})
+}
+
+#[tokio::test]
 async fn an_approval_that_nobody_was_asked_for_has_no_effect() {
     let server = server(catalog(), ToolContext::new());
     let connected = connect(&server, modern(), Person::new(Some(json!({}))).0).await;
@@ -126,7 +218,7 @@ async fn a_retry_without_all_answers_is_asked_again() {
             let params = json!({"message": key, "requestedSchema": schema});
             PeerRequest::new("elicitation/create", params).with_key(key)
         };
-        let answers = cx.service::<Peer>().unwrap().request_all([ask("one"), ask("two")]).await.unwrap();
+        let answers = cx.service::<Peer>().unwrap().request_all(&cx, [ask("one"), ask("two")]).await.unwrap();
         format!("{} {}", answers[0]["content"]["n"], answers[1]["content"]["n"])
     };
     catalog.register(tool("both"), both).unwrap();
@@ -147,4 +239,50 @@ async fn a_retry_without_all_answers_is_asked_again() {
     let early = params().with_input_responses([answer("one", 3), answer("two", 4)].into());
     let Ok(CallToolResponse::Complete(result)) = connected.client.call_tool_once(early).await else { panic!() };
     assert_eq!(text_of(&result).0, "3 4");
+}
+
+/// The time limit of a call, and that of a person, who takes longer.
+const LIMIT: Duration = Duration::from_secs(2);
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Returns a catalog with a tool that asks the client itself, and then works for a time in seconds.
+fn eliciting() -> Catalog {
+    let mut catalog = catalog();
+    let ask = async |cx: ToolContext, arguments: Value| {
+        let params = json!({"message": "Go?", "requestedSchema": {"type": "object", "properties": {}}});
+        let answer = cx.service::<Peer>().unwrap().request(&cx, PeerRequest::new("elicitation/create", params)).await;
+        sleep(Duration::from_secs(arguments["work"].as_u64().unwrap_or_default())).await;
+        answer
+            .map(|answer| answer["action"].to_string())
+            .map_err(|error| ToolError::execution_failed(error.to_string()))
+    };
+    catalog.register(tool("elicit"), ask).unwrap();
+    catalog
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_person_does_not_count_against_the_call() {
+    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT));
+    for mode in BOTH {
+        for (name, arguments, given, expected) in [
+            ("write", json!({"path": "a.txt"}), json!({"allow": true}), "written"),
+            ("ask", json!({}), json!({"answer": "blue"}), "Choice(\"blue\")"),
+            ("elicit", json!({"work": 1}), json!({}), "\"accept\""),
+            ("elicit", json!({"work": 3}), json!({}), "took longer than 2s"),
+        ] {
+            let person = Person { delay: WAIT, ..Person::new(Some(given)).0 };
+            let connected = connect(&server, mode.clone(), person).await;
+            let (text, _) = text_of(&call(&connected.client, name, arguments).await.unwrap());
+            assert!(text.contains(expected), "{name}: {text}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_the_person_never_answers_ends_at_its_own_limit() {
+    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT).with_approval_timeout(WAIT));
+    let person = Person { delay: WAIT * 2, ..Person::new(Some(json!({}))).0 };
+    let connected = connect(&server, legacy(), person).await;
+    let (text, is_error) = text_of(&call(&connected.client, "elicit", json!({})).await.unwrap());
+    assert!(is_error && text.contains("not answered within 60s"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! A real client of `rmcp` in either generation, and the servers that it talks to.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
@@ -29,7 +30,9 @@ pub(crate) const fn modern() -> ClientLifecycleMode {
 #[derive(Clone)]
 pub(crate) struct Person {
     pub(crate) answer: Option<Value>,
-    takes_tasks: bool,
+    pub(crate) takes_tasks: bool,
+    /// The time before each answer.
+    pub(crate) delay: Duration,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) heard: mpsc::UnboundedSender<Value>,
 }
@@ -37,7 +40,7 @@ pub(crate) struct Person {
 impl Person {
     pub(crate) fn new(answer: Option<Value>) -> (Self, mpsc::UnboundedReceiver<Value>) {
         let (heard, receiver) = mpsc::unbounded_channel();
-        (Self { answer, takes_tasks: false, asked: Arc::default(), heard }, receiver)
+        (Self { answer, takes_tasks: false, delay: Duration::ZERO, asked: Arc::default(), heard }, receiver)
     }
 
     pub(crate) fn silent() -> Self {
@@ -69,6 +72,7 @@ impl ClientHandler for Person {
     ) -> Result<ElicitResult, ErrorData> {
         let asked = serde_json::to_value(&request).unwrap();
         self.asked.lock().unwrap().push(asked["message"].as_str().unwrap().to_owned());
+        tokio::time::sleep(self.delay).await;
         match &self.answer {
             Some(Value::Null) => Ok(ElicitResult::new(ElicitationAction::Decline)),
             Some(content) => Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content.clone())),

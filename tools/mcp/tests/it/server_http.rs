@@ -1,20 +1,22 @@
 //! Streamable HTTP.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::ClientServiceExt as _;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::StreamableHttpClientTransport;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Catalog, ToolContext};
 use tools_mcp::server::{HttpError, HttpOptions, ToolServer};
 
 use crate::server_call::waiting;
-use crate::server_client::{Person, legacy, server, versions};
+use crate::server_client::{BOTH, Person, legacy, modern, server, text_of, tool, versions};
 
 /// Serves on loopback. Returns the address, the end of the server and the token that shuts it down.
 pub(crate) async fn listen(
@@ -92,6 +94,70 @@ async fn the_end_of_a_session_has_no_content() {
 }
 
 #[tokio::test]
+async fn a_shutdown_lets_running_calls_end() {
+    for mode in BOTH {
+        let (started, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begun, end) = (started.clone(), release.clone());
+        let mut catalog = Catalog::new();
+        let work = move |_: ToolContext, _: Value| {
+            let (begun, end) = (begun.clone(), end.clone());
+            async move {
+                begun.notify_one();
+                end.notified().await;
+                "done"
+            }
+        };
+        catalog.register(tool("work"), work).unwrap();
+        let options = HttpOptions::new().with_shutdown_grace(Duration::from_secs(600));
+        let (address, serving, shutdown) = listen(&server(catalog, ToolContext::new()), options).await;
+        let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+        let client = Person::silent().serve_with_lifecycle(transport, versions(mode)).await.unwrap();
+        let peer = client.peer().clone();
+        let answer = tokio::spawn(async move { peer.call_tool(CallToolRequestParams::new("work")).await });
+        started.notified().await;
+        shutdown.cancel();
+        // The server takes no more connections, and has had the time to end those that it does not wait for.
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        release.notify_one();
+        // A client whose answer was cut off would wait for ever.
+        let answer = tokio::time::timeout(Duration::from_secs(20), answer).await.unwrap();
+        assert_eq!(text_of(&answer.unwrap().unwrap()), ("done".to_owned(), false));
+        drop(client);
+        serving.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_arrives_slowly_is_given_up() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_read_timeout(Duration::from_millis(300));
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n";
+    let body = format!("{head}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
+    for (begin, expected) in [(String::new(), ""), (head.to_owned(), ""), (body, "HTTP/1.1 408 Request Timeout\r\n")] {
+        let (mut read, mut write) = TcpStream::connect(address).await.unwrap().into_split();
+        let is_slow = !begin.is_empty();
+        let writing = tokio::spawn(async move {
+            write.write_all(begin.as_bytes()).await.unwrap();
+            // A byte now and then is not enough.
+            while is_slow && write.write_all(b"a").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            write
+        });
+        let mut answer = Vec::new();
+        // A reset connection has ended too.
+        let _ = read.read_to_end(&mut answer).await;
+        writing.abort();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.starts_with(expected) && answer.is_empty() == expected.is_empty(), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn connections_beyond_the_limit_wait() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_max_connections(1);
@@ -124,4 +190,76 @@ async fn an_address_that_others_reach_requires_a_token() {
     assert!(matches!(serve(HttpOptions::new()).await, Err(HttpError::TokenRequired { .. })));
     assert!(matches!(HttpOptions::new().with_token("short"), Err(HttpError::ShortToken { length: 5 })));
     serve(HttpOptions::new().with_token("0123456789abcdef").unwrap()).await.unwrap();
+}
+
+/// Sends a request without a session on a connection of its own, and returns the status of the answer.
+async fn status(address: SocketAddr, target: &str, headers: &str, body: &str) -> u16 {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer[9..]).parse().unwrap()
+}
+
+fn initialize() -> String {
+    let client = json!({"name": "a", "version": "1"});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string()
+}
+
+#[tokio::test]
+async fn a_request_has_one_host_and_at_most_one_origin() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let port = address.port();
+    let absolute = format!("http://localhost:{port}/mcp");
+    for (target, headers, expected) in [
+        ("/mcp", "Host: localhost\r\n".to_owned(), 200),
+        ("/mcp", format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"), 200),
+        (&absolute, format!("Host: localhost:{port}\r\n"), 200),
+        (&absolute, "Host: localhost\r\n".to_owned(), 400),
+        ("/mcp", String::new(), 400),
+        ("/mcp", "Host: localhost\r\nHost: evil.com\r\n".to_owned(), 400),
+        ("/mcp", "Host: localhost\r\nHost: localhost\r\n".to_owned(), 400),
+        ("/mcp", "Host: evil.com@localhost\r\n".to_owned(), 400),
+        ("/mcp", "Host: localhost/evil\r\n".to_owned(), 400),
+        ("http://evil.com/mcp", "Host: localhost\r\n".to_owned(), 400),
+        ("http://evil.com@localhost/mcp", "Host: localhost\r\n".to_owned(), 400),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}\r\nOrigin: http://evil.com\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://evil.com@localhost:{port}\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}/evil\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}?evil\r\n"), 403),
+        ("/mcp", format!("Host: localhost\r\nOrigin: http://localhost:{port}#evil\r\n"), 403),
+    ] {
+        assert_eq!(status(address, target, &headers, &initialize()).await, expected, "{target} {headers}");
+    }
+}
+
+#[tokio::test]
+async fn sessions_beyond_the_limit_are_refused() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let first = Person::silent().serve_with_lifecycle(transport, versions(legacy())).await.unwrap();
+    for _ in 1..HttpOptions::MAX_SESSIONS {
+        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 200);
+    }
+    for _ in 0..2 {
+        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 503);
+    }
+    // Clients with a session, and those that need none, are served.
+    assert_eq!(first.list_all_tools().await.unwrap().len(), 1);
+    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+    let client = Person::silent().serve_with_lifecycle(transport, versions(modern())).await.unwrap();
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
+    // The end of a session makes room.
+    first.cancel().await.unwrap();
+    while status(address, "/mcp", "Host: localhost\r\n", &initialize()).await != 200 {
+        tokio::task::yield_now().await;
+    }
 }

@@ -63,6 +63,25 @@ async fn a_definition_arrives_with_all_that_the_protocol_has() {
 }
 
 #[tokio::test]
+async fn the_hints_are_those_of_the_effects_and_titles_are_visible() {
+    let mut catalog = Catalog::new();
+    let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false,
+        "title": "Safe\u{202e} reader"});
+    let Value::Object(hints) = hints else { unreachable!() };
+    let wipe = tools::Tool::new("wipe", "Wipes.", json!({"type": "object"})).unwrap().with_annotations(hints);
+    catalog.register(wipe.with_title("A\u{202e}B"), async |_: ToolContext, _: Value| "wiped").unwrap();
+    let listed = connect(&server(catalog, ToolContext::new()), legacy(), Person::silent()).await;
+    let listed = serde_json::to_value(&listed.client.list_all_tools().await.unwrap()[0]).unwrap();
+    let hints = &listed["annotations"];
+    for (hint, expected) in
+        [("readOnlyHint", false), ("destructiveHint", true), ("idempotentHint", false), ("openWorldHint", true)]
+    {
+        assert_eq!(hints[hint], expected, "{hint}");
+    }
+    assert_eq!((&hints["title"], &listed["title"]), (&json!("Safe<U+202E> reader"), &json!("A<U+202E>B")));
+}
+
+#[tokio::test]
 async fn a_name_that_mcp_does_not_allow_is_listed_and_called_in_its_wire_form() {
     let long = format!("server.{}", "x".repeat(ToolName::MAX_LENGTH - "server.".len()));
     let names = ["mcp:files/read".to_owned(), long];

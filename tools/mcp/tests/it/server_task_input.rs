@@ -31,8 +31,8 @@ async fn a_task_requires_input_until_all_is_answered() {
     let asking = async |cx: ToolContext, _: Value| {
         let peer = task_peer(&cx).await?;
         let failed = |error: PeerError| ToolError::execution_failed(error.to_string());
-        let first = peer.request_all([elicit("a"), elicit("b")]).await.map_err(failed)?;
-        let again = peer.request(elicit("a")).await.map_err(failed)?;
+        let first = peer.request_all(&cx, [elicit("a"), elicit("b")]).await.map_err(failed)?;
+        let again = peer.request(&cx, elicit("a")).await.map_err(failed)?;
         Ok::<_, ToolError>(format!("{} {} {}", first[0]["content"], first[1]["content"], again["content"]))
     };
     catalog.register(tool("ask"), asking).unwrap();
@@ -61,8 +61,8 @@ async fn a_call_asks_with_its_answer_before_it_is_a_task_and_with_its_status_aft
     let mut catalog = Catalog::new();
     let asking = async |cx: ToolContext, _: Value| {
         let failed = |error: PeerError| ToolError::execution_failed(error.to_string());
-        let before = cx.service::<Peer>().unwrap().request(elicit("before")).await.map_err(failed)?;
-        let after = task_peer(&cx).await?.request(elicit("after")).await.map_err(failed)?;
+        let before = cx.service::<Peer>().unwrap().request(&cx, elicit("before")).await.map_err(failed)?;
+        let after = task_peer(&cx).await?.request(&cx, elicit("after")).await.map_err(failed)?;
         Ok::<_, ToolError>(format!("{} {}", before["content"], after["content"]))
     };
     catalog.register(tool("ask"), asking).unwrap();
@@ -102,5 +102,27 @@ async fn a_person_approves_what_a_task_does() {
             let (text, is_error) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
             assert!(text.contains(expected) && is_error != is_allowed, "{text}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_requires_input_leaves_room_for_other_calls() {
+    let mut catalog = Catalog::new();
+    let asking = async |cx: ToolContext, _: Value| {
+        let failed = |error: PeerError| ToolError::execution_failed(error.to_string());
+        let answer = task_peer(&cx).await?.request(&cx, elicit("a")).await.map_err(failed)?;
+        Ok::<_, ToolError>(answer["content"].to_string())
+    };
+    catalog.register(tool("ask"), asking).unwrap();
+    catalog.register(tool("now"), async |_: ToolContext, _: Value| "now").unwrap();
+    for client in clients(&server(catalog, ToolContext::new()).with_max_calls(1)).await {
+        let task = begin(&client, "ask").await;
+        assert_eq!(keys(&past(&client, &task, &[]).await), ["a"]);
+        let result = client.call_tool_once(CallToolRequestParams::new("now")).await.unwrap();
+        let CallToolResponse::Complete(result) = result else { panic!("{result:?}") };
+        assert_eq!(crate::server_client::text_of(&result), ("now".to_owned(), false));
+        answer(&client, &task, "a", json!({"action": "accept", "content": {"n": 1}})).await;
+        let (text, _) = completed(past(&client, &task, &[TaskStatus::InputRequired]).await);
+        assert_eq!(text, r#"{"n":1}"#);
     }
 }

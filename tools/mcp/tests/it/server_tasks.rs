@@ -121,7 +121,7 @@ async fn an_error_of_the_tool_completes_a_task_and_one_of_the_protocol_fails_it(
     };
     catalog.register(tool("full"), full).unwrap();
     let roots = async |cx: ToolContext, _: Value| {
-        let roots = task_peer(&cx).await?.request(PeerRequest::new("roots/list", json!({}))).await;
+        let roots = task_peer(&cx).await?.request(&cx, PeerRequest::new("roots/list", json!({}))).await;
         roots.map(|roots| roots.to_string()).map_err(|error| ToolError::execution_failed(error.to_string()))
     };
     catalog.register(tool("roots"), roots).unwrap();

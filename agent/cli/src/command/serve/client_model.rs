@@ -47,7 +47,7 @@ impl Provider for ClientModel {
                 let texts: Vec<_> = system.iter().map(|message| message.to_text()).collect();
                 params["systemPrompt"] = texts.join("\n\n").into();
             }
-            let answer = peer.request(PeerRequest::new("sampling/createMessage", params)).await;
+            let answer = peer.request_unlimited(PeerRequest::new("sampling/createMessage", params)).await;
             let answer = answer.map_err(|error| failed(error.to_string()))?;
             let text = text(&answer).ok_or_else(|| failed("the client's model gave no text".to_owned()))?;
             Ok(Turn::answer(text))

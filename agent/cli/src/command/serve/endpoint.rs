@@ -11,7 +11,7 @@ use tools_mcp::server::{HttpOptions, ToolServer};
 
 use super::output;
 use crate::error::Error;
-use crate::{notice, program};
+use crate::{notice, private, program};
 
 /// The key of the variable with the bearer token.
 const TOKEN: &str = "mcp.token";
@@ -24,7 +24,7 @@ pub(super) struct EndpointOptions {
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
 
-    /// Require the bearer token of this file, at least 16 bytes. Without it, that of the variable TOOLCRIB_MCP_TOKEN is required, if
+    /// Require the bearer token of this file, at least 16 bytes, which other users cannot read. Without it, that of the variable TOOLCRIB_MCP_TOKEN is required, if
     /// it is set
     #[arg(long, value_name = "FILE", requires = "http")]
     pub(super) token_file: Option<PathBuf>,
@@ -61,7 +61,7 @@ impl EndpointOptions {
     fn token(&self) -> Result<Option<String>, Error> {
         match &self.token_file {
             Some(path) => {
-                let read = std::fs::read_to_string(path);
+                let read = private::read(path);
                 let token = read.map_err(|source| Error::Token { path: path.clone(), source })?;
                 Ok(Some(token.trim().to_owned()))
             }

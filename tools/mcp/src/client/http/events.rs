@@ -1,18 +1,26 @@
 //! The events of a response, one at a time.
 
 use std::io;
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
+use super::super::unanswered::Count;
+
 /// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
-/// stream.
-pub(super) fn events(response: ResponseStream, limit: usize) -> BoxStream<'static, Result<Sse, Error>> {
-    let state = Some((response, Size::new(limit)));
+/// stream. It is not read while too many requests of the server are unanswered.
+pub(super) fn events(
+    response: ResponseStream,
+    limit: usize,
+    unanswered: Arc<Count>,
+) -> BoxStream<'static, Result<Sse, Error>> {
+    let state = Some((response, Size::new(limit), unanswered));
     let bytes = stream::unfold(state, async |state| {
-        let (mut response, mut size) = state?;
+        let (mut response, mut size, unanswered) = state?;
+        unanswered.room().await;
         let bytes = match response.chunk().await {
             Ok(None) => return None,
             Ok(Some(bytes)) if size.fits(&bytes) => bytes,
@@ -22,7 +30,7 @@ pub(super) fn events(response: ResponseStream, limit: usize) -> BoxStream<'stati
             }
             Err(error) => return Some((Err(io::Error::other(error)), None)),
         };
-        Some((Ok::<Bytes, _>(bytes), Some((response, size))))
+        Some((Ok::<Bytes, _>(bytes), Some((response, size, unanswered))))
     });
     SseStream::from_bytes_stream(bytes.boxed()).boxed()
 }

@@ -25,6 +25,7 @@ use tools_http::{
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
 use self::url_secrets::UrlSecrets;
+use super::unanswered::Unanswered;
 
 /// The requests of one connection, with the tokens of a login.
 #[cfg(feature = "oauth")]
@@ -134,7 +135,7 @@ impl HttpServer {
     ///
     /// # Errors
     /// Returns [`HttpError::Secret`] or [`HttpError::Option`] if a secret or an option cannot be used.
-    pub(crate) async fn transport(&self) -> Result<StreamableHttpClientTransport<Authorised>, HttpError> {
+    pub(crate) async fn transport(&self) -> Result<Unanswered<StreamableHttpClientTransport<Authorised>>, HttpError> {
         let mut retry = ExponentialBackoff::default();
         retry.max_delay = Some(MAX_RETRY_WAIT);
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
@@ -142,11 +143,12 @@ impl HttpServer {
             .max_json_response_size(MAX_MESSAGE_BYTES);
         config.retry_config = std::sync::Arc::new(retry);
         config.custom_headers = self.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        #[cfg(feature = "oauth")]
-        let requests = rmcp::transport::AuthClient::new(self.requests()?, self.authorisation().await?);
-        #[cfg(not(feature = "oauth"))]
         let requests = self.requests()?;
-        Ok(StreamableHttpClientTransport::with_client(requests, config))
+        let unanswered = requests.unanswered();
+        #[cfg(feature = "oauth")]
+        let requests = rmcp::transport::AuthClient::new(requests, self.authorisation().await?);
+        let transport = StreamableHttpClientTransport::with_client(requests, config);
+        Ok(Unanswered::with_count(transport, unanswered))
     }
 
     /// Returns true if the user set the header that a login would set.

@@ -36,7 +36,9 @@ impl Requests {
         let is_awaited = matches!(message, ClientJsonRpcMessage::Request(_));
         let id = response.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         match response.media_type().as_deref() {
-            Some(EVENTS) => Ok(StreamableHttpPostResponse::Sse(events(response, limits.max_sse_event_size), id)),
+            Some(EVENTS) => {
+                Ok(StreamableHttpPostResponse::Sse(events(response, limits.max_sse_event_size, self.unanswered()), id))
+            }
             // Some servers answer a notification by an empty 200.
             _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
             Some(JSON) => {

@@ -16,6 +16,7 @@ use tools_http::{
     StatusCode,
 };
 
+use super::super::unanswered::Count;
 use super::MAX_MESSAGE_BYTES;
 use super::events::events;
 use super::url_secrets::UrlSecrets;
@@ -37,6 +38,7 @@ pub(crate) struct Requests {
     /// The options of `http`.
     options: HttpOptions,
     origin: String,
+    unanswered: Arc<Count>,
     url_secrets: UrlSecrets,
     /// The latest token, and the client that sends it and replaces it in answers.
     authorised: Arc<Mutex<Option<(Secret, HttpClient)>>>,
@@ -58,6 +60,7 @@ impl Requests {
             options,
             origin,
             url_secrets,
+            unanswered: Arc::default(),
             authorised: Arc::default(),
             #[cfg(feature = "oauth")]
             challenges: Arc::default(),
@@ -67,6 +70,11 @@ impl Requests {
     /// Returns the failure of a request, without secrets of its URL.
     pub(super) fn failure(&self, error: HttpError) -> Failure {
         Failure::Client(self.url_secrets.hide(error))
+    }
+
+    /// Returns the count of requests of the server without an answer.
+    pub(super) fn unanswered(&self) -> Arc<Count> {
+        self.unanswered.clone()
     }
 
     /// Returns the client of requests with a token, which treats the token as a secret.
@@ -207,7 +215,7 @@ impl StreamableHttpClient for Requests {
         match (response.status, response.media_type()) {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
             (status, _) if !status.is_success() => Err(failed(&response)),
-            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit)),
+            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit, self.unanswered())),
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }
     }

@@ -3,11 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, StatusCode};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
 use subtle::ConstantTimeEq as _;
 
 /// A bearer token.
@@ -20,7 +17,7 @@ impl Bearer {
     }
 
     /// Returns true if the request has the token. The time does not depend on how much of it is right.
-    fn is_in(&self, headers: &HeaderMap) -> bool {
+    pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
         let mut values = headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return false };
         let Some((scheme, token)) = value.as_bytes().split_at_checked("Bearer ".len()) else { return false };
@@ -31,15 +28,5 @@ impl Bearer {
 impl fmt::Debug for Bearer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Bearer(..)")
-    }
-}
-
-/// Refuses requests without the token, if there is one.
-pub(super) async fn check(State(token): State<Option<Bearer>>, request: Request, next: Next) -> Response {
-    match token {
-        Some(token) if !token.is_in(request.headers()) => {
-            (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], "a bearer token is required").into_response()
-        }
-        _ => next.run(request).await,
     }
 }

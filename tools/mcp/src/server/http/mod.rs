@@ -1,25 +1,26 @@
 //! Serves many clients over streamable HTTP.
 
 mod access;
-mod listener;
-mod session_end;
+mod authority;
+mod connections;
+mod endpoint;
+mod first_write;
+mod sessions;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::get;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tools::CancellationToken;
 
 use self::access::Bearer;
-use self::listener::LimitedListener;
+use self::connections::serve;
+use self::endpoint::Endpoint;
+use self::sessions::Sessions;
 use super::ToolServer;
 use super::calls::Calls;
 use super::running::CANCEL_GRACE;
@@ -37,6 +38,7 @@ pub struct HttpOptions {
     hosts: Vec<String>,
     origins: Vec<String>,
     max_connections: usize,
+    read_timeout: Duration,
     shutdown_grace: Duration,
 }
 
@@ -68,6 +70,11 @@ impl HttpOptions {
     pub const MIN_TOKEN_BYTES: usize = 16;
     /// The default number of connections at the same time.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
+    /// The number of sessions of clients of older revisions at the same time. Further ones are refused with 503.
+    pub const MAX_SESSIONS: usize = 256;
+
+    /// The default time for the head of a request, and for its body: 30 seconds.
+    pub const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(30);
     /// The default time that running calls have to end after a shutdown began.
     pub const DEFAULT_SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
@@ -78,6 +85,7 @@ impl HttpOptions {
             hosts: Vec::new(),
             origins: Vec::new(),
             max_connections: Self::DEFAULT_MAX_CONNECTIONS,
+            read_timeout: Self::DEFAULT_READ_TIMEOUT,
             shutdown_grace: Self::DEFAULT_SHUTDOWN_GRACE,
         }
     }
@@ -116,6 +124,14 @@ impl HttpOptions {
         self
     }
 
+    /// Sets the time that a client has for the head of a request, and then for the body. A connection without a request ends after the
+    /// same time.
+    #[must_use]
+    pub fn with_read_timeout(mut self, timeout: Duration) -> Self {
+        self.read_timeout = timeout;
+        self
+    }
+
     /// Sets the time that running calls have to end after a shutdown began. Then they are cancelled.
     #[must_use]
     pub fn with_shutdown_grace(mut self, grace: Duration) -> Self {
@@ -145,6 +161,8 @@ impl HttpOptions {
             .with_allowed_origins(origins)
             .enforce_origin_validation()
             .with_max_request_body_bytes(max_bytes)
+            // From 2026-07-28 on, an answer without messages before it is one document and not a stream.
+            .with_json_response(true)
             .with_cancellation_token(ended)
     }
 }
@@ -175,24 +193,25 @@ impl ToolServer {
         let ended = CancellationToken::new();
         // However the server ends, the sessions of its clients do too.
         let _ended = ended.clone().drop_guard();
-        let (server, sessions) = (self.clone(), Arc::new(LocalSessionManager::default()));
+        let (server, sessions) = (self.clone(), Arc::new(Sessions::default()));
         let config = options.config(address, self.options.max_message_bytes, ended.clone());
         let calls = Calls::new(self.options.tasks);
         let work = calls.clone();
-        let service = StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions, config);
-        let endpoint = Router::new().route_service(HttpOptions::PATH, service).layer(from_fn(session_end::answer));
-        let endpoint = endpoint.layer(from_fn_with_state(options.token.clone(), access::check));
-        let router = endpoint.route("/healthz", get(async || "ok"));
-        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
-        let serving = axum::serve(LimitedListener::new(listener, options.max_connections), router)
-            .with_graceful_shutdown(shutdown.clone().cancelled_owned());
-        let served = tokio::select! {
-            served = serving => served,
-            // Connections that do not end are dropped.
-            () = graceful => Ok(()),
+        let endpoint = Endpoint {
+            mcp: StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions.clone(), config),
+            sessions,
+            token: options.token.clone(),
+            max_bytes: self.options.max_message_bytes,
+            read_timeout: options.read_timeout,
         };
+        let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);
+        tokio::select! {
+            () = serve(listener, endpoint, options.max_connections, shutdown) => {}
+            // Connections that do not end are dropped.
+            () = graceful => {}
+        }
         calls.end().await;
-        Ok(served?)
+        Ok(())
     }
 }
 

@@ -124,18 +124,18 @@ impl Tasks {
 mod tests {
     use rmcp::model::{CallToolResult, ContentBlock, TaskPayload};
     use serde_json::json;
-    use tokio::sync::Semaphore;
     use tokio_util::task::TaskTracker;
 
     use super::super::peer::Peer;
+    use super::super::permit::Permits;
     use super::super::running::{AskedOf, Finished};
     use super::*;
 
     /// Returns a call that ends at once with this text.
     fn answered(text: String) -> Running {
         let asked = AskedOf { method: "tools/call", name: "a".to_owned(), params: json!({}).into() };
-        let peer = Peer::new(rmcp::model::ClientCapabilities::default(), true, [].into());
-        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        let permit = Permits::new(1, 1).begin().unwrap();
+        let peer = Peer::new(rmcp::model::ClientCapabilities::default(), true, [].into(), permit.clone());
         let result = CallToolResult::success(vec![ContentBlock::text(text)]);
         let work = Box::pin(async { Ok(Finished::Call(result)) });
         Running::new(asked, peer, CancellationToken::new(), (permit, TaskTracker::new().token()), work)

@@ -1,0 +1,92 @@
+//! [`Endpoint`]: from an HTTP request to its answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONNECTION, WWW_AUTHENTICATE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use rmcp::transport::streamable_http_server::StreamableHttpService;
+use tokio::time::timeout;
+
+use super::super::handler::Handler;
+use super::HttpOptions;
+use super::access::Bearer;
+use super::authority;
+use super::first_write::joined;
+use super::sessions::Sessions;
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+/// Answers HTTP requests. All connections share one: a router of `axum` would copy the service of `rmcp` for each request.
+pub(super) struct Endpoint {
+    pub(super) mcp: StreamableHttpService<Handler, Sessions>,
+    pub(super) sessions: Arc<Sessions>,
+    pub(super) token: Option<Bearer>,
+    pub(super) max_bytes: usize,
+    /// The time for the body of a request.
+    pub(super) read_timeout: Duration,
+}
+
+impl Endpoint {
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+        match (request.method(), request.uri().path()) {
+            (_, HttpOptions::PATH) => self.mcp(request).await,
+            (&Method::GET | &Method::HEAD, "/healthz") => text(StatusCode::OK, "ok"),
+            _ => text(StatusCode::NOT_FOUND, "not found"),
+        }
+    }
+
+    /// Refuses a request that does not name this server and one page, that lacks the token, if there is one, or whose body is too long or
+    /// too slow.
+    async fn mcp(&self, request: Request<Incoming>) -> Answer {
+        if let Err((status, reason)) = authority::check(request.uri(), request.headers()) {
+            return text(status, reason);
+        }
+        if self.token.as_ref().is_some_and(|token| !token.is_in(request.headers())) {
+            let mut refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
+            refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            return refused;
+        }
+        let (head, body) = request.into_parts();
+        let body = match timeout(self.read_timeout, Limited::new(body, self.max_bytes).collect()).await {
+            Ok(Ok(body)) => Full::new(body.to_bytes()),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => {
+                let most = self.max_bytes;
+                return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {most} bytes"));
+            }
+            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body ended early"),
+            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body was too slow"),
+        };
+        let method = head.method.clone();
+        let mut answer = self.mcp.handle(Request::from_parts(head, body)).await;
+        match (method, answer.status()) {
+            // `rmcp` ends a session with 202, by which some clients report a failure.
+            (Method::DELETE, StatusCode::ACCEPTED) => *answer.status_mut() = StatusCode::NO_CONTENT,
+            // `rmcp` answers 500.
+            (Method::POST, StatusCode::INTERNAL_SERVER_ERROR) if self.sessions.is_full().await => {
+                return text(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later");
+            }
+            (Method::POST, _) => return joined(answer).await,
+            _ => {}
+        }
+        answer
+    }
+}
+
+fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {
+    let mut answer = Response::new(Full::new(text.into()).boxed());
+    *answer.status_mut() = status;
+    answer
+}
+
+/// Returns an answer to a request whose body was not read to its end.
+fn refused(status: StatusCode, reason: impl Into<Bytes>) -> Answer {
+    let mut answer = text(status, reason);
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}

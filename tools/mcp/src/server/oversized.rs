@@ -1,0 +1,176 @@
+//! [`Oversized`]: the answers to messages that are too long to be read.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
+
+/// The length of the begin and of the end of a message that are searched for the id, in bytes.
+const SEARCHED: usize = 1024;
+
+/// The number of requests that wait for their refusal.
+const MAX_REFUSALS: usize = 16;
+
+/// A transport of lines, which refuses requests that are too long.
+pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
+    lines: AsyncRwTransport<RoleServer, Watched<R>, W>,
+    refused: mpsc::Receiver<RequestId>,
+    max_bytes: usize,
+}
+
+impl<R, W> Oversized<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
+        let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
+        let (begin, end) = (Vec::new(), Vec::new());
+        let read = Watched { read, max_bytes, length: 0, begin, end, refuse };
+        Self { lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes), refused, max_bytes }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Oversized<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.lines.send(item)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(id) = self.refused.recv() => {
+                    let reason = format!("the message is longer than {} bytes", self.max_bytes);
+                    let refusal = TxJsonRpcMessage::<RoleServer>::error(ErrorData::invalid_request(reason, None), Some(id));
+                    // The answer leaves even if this future is dropped.
+                    tokio::spawn(self.lines.send(refusal));
+                }
+                message = self.lines.receive() => return message,
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.lines.close().await
+    }
+}
+
+/// A stream of lines, which finds the ids of lines that are too long.
+struct Watched<R> {
+    read: R,
+    max_bytes: usize,
+    /// The length of the line so far, with its end.
+    length: usize,
+    begin: Vec<u8>,
+    end: Vec<u8>,
+    refuse: mpsc::Sender<RequestId>,
+}
+
+impl<R> Watched<R> {
+    fn watch(&mut self, bytes: &[u8]) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.length = self.length.saturating_add(part.len());
+            let text = part.strip_suffix(b"\n").unwrap_or(part);
+            let room = SEARCHED - self.begin.len();
+            self.begin.extend_from_slice(&text[..text.len().min(room)]);
+            self.end.extend_from_slice(&text[text.len().saturating_sub(SEARCHED)..]);
+            self.end.drain(..self.end.len().saturating_sub(SEARCHED));
+            if text.len() < part.len() {
+                if self.length > self.max_bytes
+                    && let Some(id) = request_id(&self.begin, &self.end)
+                {
+                    let _ = self.refuse.try_send(id);
+                }
+                self.length = 0;
+                self.begin.clear();
+                self.end.clear();
+            }
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.read).poll_read(cx, buffer))?;
+        self.watch(&buffer.filled()[before..]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Returns the id of a request, of which the begin and the end are known. Returns `None` if it is no request, or its id is not there.
+fn request_id(begin: &[u8], end: &[u8]) -> Option<RequestId> {
+    let fields = Fields::read(begin);
+    if fields.is_answer {
+        return None;
+    }
+    // The rest of an object after a field of its own is an object too.
+    let rest = || {
+        let mut starts = end.windows(4).enumerate().filter(|(_, text)| text == br#""id""#);
+        starts.find_map(|(start, _)| {
+            let rest = [b"{", &end[start..]].concat();
+            let is_whole = serde_json::from_slice::<IgnoredAny>(&rest).is_ok();
+            let fields = Fields::read(&rest);
+            fields.id.filter(|_| is_whole && !fields.is_answer)
+        })
+    };
+    fields.id.or_else(rest)
+}
+
+/// The fields of a message that has a beginning only.
+#[derive(Default)]
+struct Fields {
+    id: Option<RequestId>,
+    /// True if the message answers a request.
+    is_answer: bool,
+}
+
+impl Fields {
+    fn read(json: &[u8]) -> Self {
+        let mut fields = Self::default();
+        // It ends with an error if the text does.
+        let _ = serde_json::Deserializer::from_slice(json).deserialize_map(&mut fields);
+        fields
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Fields {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            match &*key {
+                "id" => self.id = Some(map.next_value()?),
+                "result" | "error" => {
+                    self.is_answer = true;
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
