@@ -153,14 +153,17 @@ impl TestServer {
     /// Returns a response with status 200 and a content type.
     pub fn ok(content_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
         let body = body.as_ref();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n\r\n", body.len());
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        );
         [head.as_bytes(), body].concat()
     }
 
     /// Returns a response without a body, such as `302 Found` with the header `location: /`.
     pub fn head(status: &str, headers: &[(&str, &str)]) -> Vec<u8> {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\n\r\n").into_bytes()
+        format!("HTTP/1.1 {status}\r\n{headers}content-length: 0\r\nconnection: close\r\n\r\n").into_bytes()
     }
 
     /// Returns the address.
