@@ -15,11 +15,14 @@ chrono = { version = "0.4", default-features = false, features = ["clock", "now"
 clap = "4"
 futures-task = "0.3"
 getrandom = { version = "0.4", features = ["std", "sys_rng"] }
+hyper-util = { version = "0.1", default-features = false, features = ["server", "service"] }
 indexmap = { version = "2", features = ["serde"] }
 rmcp = { version = "3", default-features = false, features = ["auth", "macros", "transport-streamable-http-client-reqwest"] }
 schemars = { version = "1", features = ["chrono04"] }
+serde_core = { version = "1", features = ["rc", "result"] }
 tempfile = "3"
 tokio = { version = "1", features = ["macros", "test-util"] }
+tower = { version = "0.5", default-features = false, features = ["make"] }
 typenum = { version = "1", features = ["const-generics"] }
 url = { version = "2", features = ["serde"] }
 zerocopy = { version = "0.8", features = ["derive"] }
