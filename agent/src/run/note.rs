@@ -12,7 +12,8 @@ impl Run {
         self.state == State::Asking && newest.is_some_and(|message| matches!(message.role, Role::User | Role::Tool))
     }
 
-    /// Adds a note to the newest message: to the last result, or after the prompt, so that every service takes the conversation. Call it before the message is stored or sent, because both may happen once only.
+    /// Adds a note to the newest message: to the last result, or after the prompt, so that every service takes the conversation.
+    /// Call it before the message is stored or sent, because both may happen once only.
     pub(crate) fn add_note(&mut self, note: &str) {
         let Some(message) = self.messages.newest_mut() else { return };
         match message.parts.last_mut() {
