@@ -11,6 +11,7 @@ use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::generation::Generation;
 use super::handler::Handler;
 
 /// A reader of the parameters of a method that must have some, which returns the reason why they do not fit.
@@ -39,7 +40,7 @@ impl Handler {
                 return serde_json::to_value(result).map(CustomResult::new).map_err(internal);
             }
         }
-        match self.check(&method) {
+        match self.check(&method, Generation::of(context)) {
             None => Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)),
             Some(check) => {
                 let reason = check(params).unwrap_or_else(|| "they are those of another revision".to_owned());
@@ -48,9 +49,14 @@ impl Handler {
         }
     }
 
-    /// Returns the reader of a method's parameters. Returns `None` if the server does not have the method.
-    fn check(&self, method: &str) -> Option<Check> {
+    /// Returns the reader of a method's parameters. Returns `None` if the server does not have the method in this generation.
+    fn check(&self, method: &str, generation: Generation) -> Option<Check> {
+        let others: &[&str] = match generation {
+            Generation::Legacy => &["subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"],
+            Generation::Modern => &["initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"],
+        };
         let check: Check = match method {
+            method if others.contains(&method) => return None,
             "initialize" => check::<InitializeRequestParams>,
             "subscriptions/listen" => check::<SubscriptionsListenRequestParams>,
             "logging/setLevel" => check::<SetLevelRequestParams>,

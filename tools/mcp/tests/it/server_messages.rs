@@ -83,6 +83,16 @@ async fn arguments_that_are_no_object_are_a_result_that_the_model_reads() {
     assert_eq!(raw.next().await["error"]["code"], -32602);
 }
 
+/// Returns the parameters of a request of the newer generation.
+fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    params
+}
+
 #[tokio::test]
 async fn parameters_that_do_not_fit_their_method_are_invalid() {
     let plain = server(catalog(), ToolContext::new());
@@ -92,9 +102,13 @@ async fn parameters_that_do_not_fit_their_method_are_invalid() {
         ("tools/call", json!({"name": 1}), -32602),
         ("tools/call", json!({"arguments": {}}), -32602),
         ("logging/setLevel", json!({"level": "loud"}), -32602),
-        ("tasks/get", json!({}), -32602),
+        ("logging/setLevel", modern(json!({"level": "loud"})), -32601),
+        ("tasks/get", json!({}), -32601),
+        ("tasks/get", modern(json!({})), -32602),
         ("initialize", json!({"protocolVersion": 1}), -32602),
-        ("subscriptions/listen", json!({"notifications": 1}), -32602),
+        ("initialize", modern(json!({"protocolVersion": 1})), -32601),
+        ("subscriptions/listen", json!({"notifications": 1}), -32601),
+        ("subscriptions/listen", modern(json!({"notifications": 1})), -32602),
         ("prompts/get", json!({"name": 1}), -32602),
         ("resources/read", json!({"uri": 1}), -32601),
         ("tools/cal", json!({}), -32601),
