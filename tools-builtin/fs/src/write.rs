@@ -1,5 +1,7 @@
 //! `fs.write`: creates a file or replaces its content.
 
+use std::io;
+
 use tools::{Access, ToolContext, ToolError, tool};
 
 use crate::Workspace;
@@ -78,7 +80,11 @@ fn try_write(
             }
             Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
         };
-        let draft = Draft::new(workspace, &slot, content)?;
+        let draft = match Draft::new(workspace, &slot, content) {
+            // Another process removed the directory.
+            Err(FsError::Change { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
+            draft => draft?,
+        };
         // From here on no other call of this workspace changes the path.
         let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
