@@ -19,7 +19,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// The handle of the task as which the call goes on. The content then tells about the task, and the result of the call follows later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task: Option<String>,
+    pub task: Option<Box<str>>,
 }
 
 impl ToolResult {
@@ -36,7 +36,7 @@ impl ToolResult {
 
     /// Sets the handle of the task as which the call goes on.
     #[must_use]
-    pub fn with_task(mut self, handle: impl Into<String>) -> Self {
+    pub fn with_task(mut self, handle: impl Into<Box<str>>) -> Self {
         self.task = Some(handle.into());
         self
     }

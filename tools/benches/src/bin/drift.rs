@@ -17,7 +17,7 @@ fn main() {
     let figures = [
         ("instructions of add, direct = 1", add / direct_add, 6.6),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
-        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.8),
+        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.9),
         ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 11.8),
         ("instructions of order with a journal, direct = 1", over("order-journal", "direct-order"), 2.15),
         ("instructions of a step that calls add, direct = 1", over("add-step", "direct-add"), 31.6),
