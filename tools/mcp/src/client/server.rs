@@ -14,13 +14,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "http")]
 use super::HttpServer;
+use super::message_limit::MAX_MESSAGE_BYTES;
 use super::service::Client;
 use super::unanswered::Unanswered;
 #[cfg(feature = "stdio")]
 use super::{Alive, StdioServer};
-
-/// The maximum length of one message of a server, in bytes. A longer one is dropped.
-const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// The way to reach an MCP server. It is used again for each new connection.
 #[derive(Clone, Debug)]
@@ -132,7 +130,7 @@ impl Guard {
 }
 
 fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
-    Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_LINE))
+    Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES))
 }
 
 async fn handshake<T, E, A>(

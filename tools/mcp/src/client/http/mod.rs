@@ -25,6 +25,7 @@ use tools_http::{
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
 use self::url_secrets::UrlSecrets;
+use super::message_limit::MAX_MESSAGE_BYTES;
 use super::unanswered::Unanswered;
 
 /// The requests of one connection, with the tokens of a login.
@@ -34,9 +35,6 @@ pub(crate) type Authorised = rmcp::transport::AuthClient<Requests>;
 /// The requests of one connection.
 #[cfg(not(feature = "oauth"))]
 pub(crate) type Authorised = Requests;
-
-/// The longest message of a server, as one event or one body, in bytes. It is that of a line of a [`StdioServer`](super::StdioServer).
-const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The longest wait before a stream that broke is opened again.
 const MAX_RETRY_WAIT: Duration = Duration::from_secs(30);

@@ -16,8 +16,8 @@ use tools_http::{
     StatusCode,
 };
 
+use super::super::message_limit::MAX_MESSAGE_BYTES;
 use super::super::unanswered::Count;
-use super::MAX_MESSAGE_BYTES;
 use super::events::events;
 use super::url_secrets::UrlSecrets;
 

@@ -10,10 +10,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
+use super::super::message_limit::MAX_MESSAGE_BYTES;
+use super::StdioError;
 use super::lines::Lines;
 use super::log::Log;
 use super::pipe::Source;
-use super::{MAX_LINE_BYTES, StdioError};
 
 /// The levels of a message's JSON. The parser of the protocol refuses 128.
 const MAX_DEPTH: usize = 100;
@@ -39,7 +40,7 @@ impl Messages {
     /// Returns the reader, and the place of the reason for an error.
     pub(super) fn new(source: Source, log: Log) -> (Self, Arc<OnceLock<StdioError>>) {
         let fault = Arc::new(OnceLock::new());
-        let lines = Lines::cut_at(MAX_LINE_BYTES - 1);
+        let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
         (Self { source, lines, ready: Bytes::new(), log, fault: fault.clone() }, fault)
     }
 
@@ -60,7 +61,7 @@ impl Messages {
         });
         self.ready = ready.into();
         if is_over || lines.is_over() {
-            self.fault.get_or_init(|| StdioError::LineTooLong { limit: MAX_LINE_BYTES });
+            self.fault.get_or_init(|| StdioError::LineTooLong { limit: MAX_MESSAGE_BYTES });
         } else {
             self.lines = lines;
         }

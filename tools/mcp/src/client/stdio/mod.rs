@@ -26,9 +26,6 @@ use self::pipe::{Output, pipe};
 pub use self::alive::Alive;
 pub use self::error::StdioError;
 
-/// The longest message of a server, in bytes, with the end of its line. A longer one ends the connection.
-const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
-
 /// The stream of messages from a server.
 pub type BoxedRead = Box<dyn AsyncRead + Send + Unpin>;
 
