@@ -16,6 +16,9 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
 ///   A sub-agent whose call is cancelled sends no `Done`.
+/// - The events of a sub-agent in the background are ordered among themselves like these. They come at any time between the first events
+///   of a run and its `Done`, after the `CallStarted` of the call that started the sub-agent and before its `TaskEnded`. Its events
+///   between two runs are not sent.
 /// - The retries of a request that a call makes, as `llm.generate` does, are between its `CallStarted` and its `Result`.
 /// - `TaskEnded` is sent once for each task, at any time between the first events and `Done`. It does not precede the `CallStarted` of the
 ///   call that started the task. If the task ends between two runs, or with the last call of a run, the next run sends it.
@@ -113,7 +116,7 @@ pub enum Event {
     SubAgent {
         /// The path of the sub-agent, such as `review/tests`: the outermost name comes first.
         agent: String,
-        /// The id of the call that started the sub-agent. The calls of another sub-agent have its path in front of their ids.
+        /// The id of the call that started the sub-agent, maybe in an earlier run. The calls of another sub-agent have its path in front of their ids.
         call: String,
         /// The event, which is not itself one of a sub-agent.
         event: Box<Event>,

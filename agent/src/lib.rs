@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod argument;
+mod background_agent;
 mod budget;
 mod compacted;
 pub mod consent;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
+use crate::driver::SessionEvents;
 use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
@@ -27,6 +28,8 @@ pub struct Session {
     /// The parts of the conversation that requests leave out.
     compaction: Compaction,
     turns: Arc<AtomicU64>,
+    /// The receiver of the events of work that outlives a run.
+    events: SessionEvents,
     /// The prompt prefix of the last run.
     prefix: Option<Prefix>,
     /// The last run, if it waits for approvals.
@@ -53,6 +56,7 @@ impl Session {
             messages: Vec::new(),
             compaction: Compaction::default(),
             turns: Arc::default(),
+            events: SessionEvents::default(),
             prefix: None,
             waiting: None,
         }
@@ -172,6 +176,10 @@ impl Session {
         if let Some(plan) = self.cx.service::<Plan>() {
             plan.set(plan_of(messages));
         }
+    }
+
+    pub(crate) fn events(&self) -> &SessionEvents {
+        &self.events
     }
 
     pub(crate) fn prefix(&self) -> Option<&Prefix> {

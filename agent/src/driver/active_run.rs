@@ -1,14 +1,18 @@
 //! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
 
+mod session_events;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tools::{ToolContext, ToolResult};
+use tools::{CancellationToken, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
 use crate::run::PastResults;
 use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet};
+
+pub(crate) use self::session_events::SessionEvents;
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
@@ -16,6 +20,9 @@ pub(crate) struct ActiveRun {
     pub(crate) tools: ToolSet,
     pub(crate) system: SystemText,
     pub(crate) options: RunOptions,
+    /// The token of the session.
+    pub(crate) session_token: CancellationToken,
+    events: SessionEvents,
     sink: Arc<GuardedSink>,
     /// The results that the calls of the present turn can read.
     results: RwLock<PastResults>,
@@ -27,13 +34,21 @@ pub(crate) struct ActiveRun {
     has_ended: RwLock<bool>,
 }
 
-/// A sub-agent at work, until it is dropped. Sends the events of the sub-agent's run to the run that started it.
+/// A sub-agent at work, until it is dropped. Passes on the events of the sub-agent's run.
 pub(crate) struct WorkingAgent {
-    active: Arc<ActiveRun>,
+    receiver: Receiver,
     /// The path of the sub-agent.
     agent: String,
     /// The id of the call that started it.
     call: String,
+}
+
+/// The receiver of a sub-agent's events.
+enum Receiver {
+    /// The run whose call started the sub-agent, which waits for it.
+    Run(Arc<ActiveRun>),
+    /// The present run of the session, for a sub-agent that outlives its call.
+    Session(SessionEvents),
 }
 
 impl ActiveRun {
@@ -44,6 +59,8 @@ impl ActiveRun {
             tools: session.tools().clone(),
             system: session.system().clone(),
             options: driver.options.clone(),
+            session_token: session.context().cancellation().clone(),
+            events: session.events().clone(),
             sink,
             results: RwLock::default(),
             sub_agents: AtomicUsize::new(0),
@@ -100,16 +117,27 @@ impl ActiveRun {
         *self.has_ended.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    /// Returns true if a sub-agent of this run is at work.
+    /// Returns true if a call of this run waits for a sub-agent.
     pub(super) fn has_sub_agents(&self) -> bool {
         self.sub_agents.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns the sub-agent of this context, which the running call starts.
+    /// Returns the sub-agent of this context, which the running call starts and waits for.
     pub(crate) fn start_agent(self: &Arc<Self>, cx: &ToolContext) -> WorkingAgent {
         self.sub_agents.fetch_add(1, Ordering::Relaxed);
+        WorkingAgent::new(Receiver::Run(self.clone()), cx)
+    }
+
+    /// Returns the sub-agent of this context, which outlives the running call.
+    pub(crate) fn start_background_agent(&self, cx: &ToolContext) -> WorkingAgent {
+        WorkingAgent::new(Receiver::Session(self.events.clone()), cx)
+    }
+}
+
+impl WorkingAgent {
+    fn new(receiver: Receiver, cx: &ToolContext) -> Self {
         let (agent, call) = (cx.agent().unwrap_or_default().to_owned(), cx.call_id().unwrap_or_default().to_owned());
-        WorkingAgent { active: self.clone(), agent, call }
+        Self { receiver, agent, call }
     }
 }
 
@@ -122,12 +150,17 @@ impl EventSink for Arc<WorkingAgent> {
                 Event::SubAgent { agent, call, event: Box::new(event) }
             }
         };
-        self.active.send(|| event);
+        match &self.receiver {
+            Receiver::Run(active) => active.send(|| event),
+            Receiver::Session(events) => events.send(event),
+        }
     }
 }
 
 impl Drop for WorkingAgent {
     fn drop(&mut self) {
-        self.active.sub_agents.fetch_sub(1, Ordering::Relaxed);
+        if let Receiver::Run(active) = &self.receiver {
+            active.sub_agents.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

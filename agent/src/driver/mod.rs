@@ -41,7 +41,7 @@ use crate::{
     Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
-pub(crate) use self::active_run::ActiveRun;
+pub(crate) use self::active_run::{ActiveRun, SessionEvents};
 pub use self::error::DriverError;
 pub(crate) use self::metering::Meter;
 pub use self::worker_gate::abandoned_calls;
@@ -254,11 +254,11 @@ impl Driver {
         let budget = self.budget(session, &run);
         check_timer(&budget)?;
 
-        let format = self.wire();
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
-        let cx = self.deferring(self.call_context(session, &budget, format), &mut run)?;
+        let cx = self.deferring(self.call_context(session, &budget, self.wire()), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &mut run, &sink);
+        let present = session.events().attach(&active);
         let run_cx = RunContext {
             session: &*session,
             cx: &cx,
@@ -310,7 +310,7 @@ impl Driver {
         if summary.steps > 0 {
             session.complete_run(run, before);
         }
-        active.end();
+        drop(present);
         sink.send(|| Event::Done(summary.clone()));
         failure.map_or(Ok(summary), Err)
     }

@@ -5,10 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tools::protocol::{Message, Role};
-use tools::{Clause, Content, Entry, JsonSchema, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
+use tools::{
+    CancellationToken, Clause, Content, Entry, JsonSchema, Tasks, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    tool,
+};
 
+use crate::background_agent::BackgroundAgent;
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
-use crate::{BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
+use crate::{Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";
@@ -20,7 +24,8 @@ const REPORT_TIME: Duration = Duration::from_secs(5);
 ///
 /// Use it for a part of the task that needs many calls whose results you do not need yourself, and for parts that can be done side
 /// by side: make the calls in one turn, with different names. A sub-agent knows nothing of this conversation, so the task states
-/// everything it needs, and the form of the answer. It has at most your tools and your permissions.
+/// everything it needs, and the form of the answer. It has at most your tools and your permissions. In the background it works beside
+/// your next calls, and ends with the session: answer only when you have its result.
 // A write: a sub-agent works unattended and spends the budget, so a person is asked before it starts. It is not repeated after a crash,
 // because the second run of a model differs from the first. Its own calls are authorised and approved one by one.
 #[tool(
@@ -53,13 +58,22 @@ pub(crate) async fn spawn(
     grant: Option<Vec<String>>,
     /// The limits of the sub-agent. Yours hold for it too.
     budget: Option<SpawnBudget>,
+    /// Answers at once with the handle of a task, whose answer `task.result` returns.
+    #[serde(default)]
+    background: bool,
 ) -> Result<ToolResult, ToolError> {
     let limits = cx.need::<SubAgents>()?;
     let run = cx.service::<ActiveRun>().ok_or_else(|| {
         let reason = "no agent is running; an agent starts a sub-agent in its run".to_owned();
         ToolErrorKind::Unavailable { reason }
     })?;
-    let cx = narrowed(cx.clone().with_agent(&name)?, grant)?;
+    let own = match background {
+        false => None,
+        true => Some(Background::new(cx, &run)?),
+    };
+    let call = cx;
+    let cx = own.as_ref().map_or(call, |own| &own.cx).clone();
+    let cx = narrowed(cx.with_agent(&name)?, grant)?;
     let (path, level) = (cx.agent().unwrap_or(&name), cx.agent().map_or(1, |path| path.split('/').count()));
     if level > limits.max_depth() {
         let most = limits.max_depth();
@@ -72,15 +86,66 @@ pub(crate) async fn spawn(
     let offered: Vec<_> = offered.collect();
     let selection = selection(&tools, &offered)?;
     let system = run.system.clone().with_section("sub-agent", introduction(path));
-    let working = Arc::new(run.start_agent(&cx));
-    let mut session = Session::new(offered, selection, cx).with_system(system);
+    let working = Arc::new(if background { run.start_background_agent(&cx) } else { run.start_agent(&cx) });
+    let session = Session::new(offered, selection, cx).with_system(system);
     let mut options = run.options.clone().with_limits(budget.unwrap_or_default().limits(session.context()));
     // The calls have it from the context.
     options.correlation_id = None;
     let driver = Driver::new(run.provider.clone()).with_options(options).with_events(working);
+    match own {
+        None => Ok(work(driver, session, name, task).await),
+        Some(own) => own.start(call, driver, session, name, task),
+    }
+}
+
+/// Runs a sub-agent to its end.
+async fn work(driver: Driver, mut session: Session, name: String, task: String) -> ToolResult {
     match driver.run(&mut session, task).await {
-        Ok(summary) => Ok(report(&name, &summary, session.messages())),
-        Err(error) => Ok(unfinished(&name, &error.to_string(), session.messages())),
+        Ok(summary) => report(&name, &summary, session.messages()),
+        Err(error) => unfinished(&name, &error.to_string(), session.messages()),
+    }
+}
+
+/// The place of a sub-agent that outlives its call.
+struct Background {
+    tasks: Arc<Tasks>,
+    /// The context of the sub-agent, which ends with the session.
+    cx: ToolContext,
+    token: CancellationToken,
+    budget: Budget,
+}
+
+impl Background {
+    fn new(cx: &ToolContext, run: &ActiveRun) -> Result<Self, ToolError> {
+        let tasks = cx.need::<Tasks>()?;
+        if !tasks.continues_calls() {
+            return Err(ToolError::execution_failed("no later call can read the answer here; leave out `background`"));
+        }
+        tasks.check_room()?;
+        let token = run.session_token.child_token();
+        let budget = cx.service::<Budget>().map_or_else(Budget::default, |budget| Budget::clone(&budget));
+        let budget = budget.child(BudgetLimits::new());
+        let cx = tasks.context(cx, token.clone()).with_service(budget.clone());
+        Ok(Self { tasks, cx, token, budget })
+    }
+
+    /// Starts the sub-agent as a task of the running call.
+    fn start(
+        self,
+        call: &ToolContext,
+        driver: Driver,
+        session: Session,
+        name: String,
+        task: String,
+    ) -> Result<ToolResult, ToolError> {
+        let Self { tasks, token, budget, .. } = self;
+        let (agent, end) = BackgroundAgent::new(&name, &task, token, budget);
+        let handle = tasks.insert(call, Arc::new(agent))?;
+        tokio::spawn(end.after(work(driver, session, name.clone(), task)));
+        let reader = call.spelling("task.result");
+        let text =
+            format!("the sub-agent {name} works in the background; {reader} with task={handle} returns its answer");
+        Ok(ToolResult::text(text).with_task(handle))
     }
 }
 

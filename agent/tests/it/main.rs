@@ -36,6 +36,7 @@ mod secret;
 mod selection;
 mod small_context;
 mod spawn;
+mod spawn_background;
 mod spawn_chain;
 mod spawn_consent;
 mod spawn_end;

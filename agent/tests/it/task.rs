@@ -248,6 +248,16 @@ async fn a_task_that_was_read_or_ends_with_its_run_is_not_told_again() {
 }
 
 #[tokio::test]
+async fn a_cancelled_task_is_an_event_too() {
+    let (mut session, works) = working();
+    let cancel = Turn::calls([ToolCall::new("c", "task.cancel", json!({"task": "t1"}))]);
+    let (driver, _) = watched(vec![calling(&["work"]), cancel, Turn::answer("bye")], works, |_, _| {});
+    let log = EventLog::default();
+    driver.with_events(log.clone()).run(&mut session, "go").await.unwrap();
+    assert_eq!(ends(&log), ["t1 work long work cancelled"]);
+}
+
+#[tokio::test]
 async fn a_note_after_a_prompt_is_no_call_of_a_person() {
     let (mut session, works) = working();
     let driver = Driver::new(Arc::new(Direct));

@@ -3,6 +3,7 @@
 mod agent;
 mod approver;
 mod deadline;
+mod detached;
 mod domain;
 mod layer;
 mod need;

@@ -98,6 +98,26 @@ impl CallScope {
         }
     }
 
+    /// Returns the scope of work that goes on after the call. It has another caller, a new deadline, and nothing that the call holds.
+    pub(super) fn detached(&self, caller: ToolContext) -> Self {
+        let (deadline, limit) = caller.deadline_for(&self.entry);
+        Self {
+            entry: self.entry.clone(),
+            deadline: CallDeadline::new(deadline),
+            limit,
+            depth: self.depth,
+            approved: self.approved.clone(),
+            token: OnceLock::new(),
+            is_ended: AtomicBool::new(false),
+            has_blocking_permit: false.into(),
+            queue_number: OnceLock::new(),
+            attempt: self.attempt,
+            scope: self.scope.clone(),
+            span: ScopeSpan::default(),
+            caller,
+        }
+    }
+
     /// Returns the queue numbers of the outer calls, the outermost first.
     pub(crate) fn outer_queue_numbers(&self) -> Vec<QueueNumber> {
         let outer = std::iter::successors(self.caller.call(), |call| call.caller.call());

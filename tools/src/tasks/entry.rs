@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{StoredTask, Task, TaskState};
 use crate::Entry;
 
@@ -52,8 +54,13 @@ impl TaskEntry {
         }
     }
 
+    /// Returns the stored form. Returns `None` if the task ends with this process and the model knows its end.
     pub(super) fn stored(&self) -> Option<StoredTask> {
-        let data = self.task.stored()?;
+        let data = self.task.stored();
+        if data.is_none() && self.told == Told::Ended {
+            return None;
+        }
+        let data = data.unwrap_or_else(|| Value::Null.into());
         Some(StoredTask { handle: self.handle.clone(), tool: self.tool.clone(), title: self.task.title(), data })
     }
 }

@@ -10,15 +10,19 @@ use std::time::Duration;
 
 use protocol::ToolResult;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::entry::{TaskEntry, Told};
 use super::table::{SESSION, Table};
-use super::{StoredTask, StoredTasks, Task, TaskInfo, TaskStore};
+use super::{Lost, StoredTask, StoredTasks, Task, TaskInfo, TaskStore};
 use crate::call::in_time;
 use crate::{Entry, Services, ToolContext, ToolError};
 
 /// The longest time for the check of a result.
 const CHECK: Duration = Duration::from_secs(30);
+
+/// The end of a task that no other party keeps, in a later process.
+const ENDED: &str = "it ended with the process that ran it";
 
 /// The tasks of an agent: a service of `task.list`, `task.result` and `task.cancel`, and of the tools that start tasks.
 ///
@@ -79,21 +83,25 @@ impl Tasks {
         self.reach == Reach::Session
     }
 
-    /// Saves the tasks of the session that other parties keep, now and after each change. When the session ends, they go on.
+    /// Saves the tasks of the session, now and after each change. Those that other parties keep go on when the session ends.
     pub fn set_store(&self, store: impl TaskStore + 'static) {
         let mut table = self.lock();
         table.store = Some(Arc::new(store));
         table.save();
     }
 
-    /// Adds the tasks of an earlier process. `find` returns a task and the tool that started it.
+    /// Adds the tasks of an earlier process. `find` returns a task that another party keeps, and the tool that started it. The tasks
+    /// that ended with their process are [`Lost`].
     pub fn restore(
         &self,
         stored: StoredTasks,
         mut find: impl FnMut(&StoredTask) -> (Arc<dyn Task>, Option<Arc<Entry>>),
     ) {
         let entries = stored.tasks.into_iter().map(|stored| {
-            let (task, entry) = find(&stored);
+            let (task, entry) = match stored.is_kept() {
+                true => find(&stored),
+                false => (Arc::new(Lost::new(&*stored.title, ENDED)) as Arc<dyn Task>, None),
+            };
             let StoredTask { handle, tool, .. } = stored;
             TaskEntry { agent: self.agent, handle, tool, entry, task, is_reported: false, told: Told::Running }
         });
@@ -113,6 +121,18 @@ impl Tasks {
         self.lock().check_room()
     }
 
+    /// Returns the context for the work of a task of the running call, which has the permissions and the depth of the call. Its calls are
+    /// recorded below the call.
+    ///
+    /// The work is cancelled when the token is. Make it a child of the token of the session, and cancel it in [`Task::cancel`]: dropped
+    /// `Tasks` do that with each task. The time limit of the call's tool starts anew for the work.
+    pub fn context(&self, cx: &ToolContext, token: CancellationToken) -> ToolContext {
+        let mut services = cx.services().clone();
+        // The work must not keep the tasks of its agent, whose end is its own.
+        services.insert_per_agent(self.for_sub_agent(), Self::for_sub_agent);
+        cx.detached(token, &services)
+    }
+
     /// Adds a task of the running call, and returns its handle. The call should answer with the handle in [`ToolResult::task`] or in
     /// its text.
     ///
@@ -129,6 +149,7 @@ impl Tasks {
         let own = handle.clone();
         table.entries.push(TaskEntry { agent: self.agent, handle: own, tool, entry, task, is_reported: false, told });
         let forgotten = table.take_oldest_ended(self.agent);
+        table.keep_ends(&forgotten);
         table.save();
         drop(table);
         drop(forgotten);
@@ -185,6 +206,7 @@ impl Tasks {
     pub fn remove(&self, handle: &str) {
         let mut table = self.lock();
         let removed = table.take(|entry| entry.agent == self.agent && entry.handle == handle);
+        table.keep_ends(&removed);
         table.save();
         drop(table);
         drop(removed);
@@ -194,8 +216,13 @@ impl Tasks {
     /// Records that the model knows the present state of a task, from the answer of a call.
     pub fn set_told(&self, handle: &str) {
         let mut table = self.lock();
-        for entry in table.entries.iter_mut().filter(|entry| entry.agent == self.agent && entry.handle == handle) {
-            entry.told = Told::from(&entry.task.state());
+        let own = table.entries.iter_mut().find(|entry| entry.agent == self.agent && entry.handle == handle);
+        let is_new = own.is_some_and(|entry| {
+            let told = Told::from(&entry.task.state());
+            std::mem::replace(&mut entry.told, told) != told
+        });
+        if is_new {
+            table.save();
         }
     }
 
@@ -208,14 +235,21 @@ impl Tasks {
             let told = Told::from(&info.state);
             (std::mem::replace(&mut entry.told, told) < told).then_some(info)
         });
-        untold.collect()
+        let untold: Vec<_> = untold.collect();
+        if !untold.is_empty() {
+            table.save();
+        }
+        untold
     }
 
-    /// Waits for the end of a task of this agent, and returns each once. A dropped future loses none.
+    /// Waits for the end of a task of this agent, and returns each once, also if the task was removed. A dropped future loses none.
     pub async fn next_ended(&self) -> TaskInfo {
         let mut changed = self.changed.subscribe();
         loop {
             changed.mark_unchanged();
+            if let Some(info) = self.lock().take_end(self.agent) {
+                return info;
+            }
             let open: Vec<_> = self.entries().into_iter().filter(|entry| !entry.is_reported).collect();
             let mut ends: Vec<_> = open.iter().map(|entry| (entry, entry.task.ended())).collect();
             // The sender is in `self`, so the channel is open.
@@ -227,16 +261,10 @@ impl Tasks {
                     ended => Poll::Ready(ended),
                 }
             });
-            if let Some(entry) = next.await {
-                self.set_reported(&entry.handle);
+            if let Some(entry) = next.await.filter(|entry| self.lock().report(&entry.handle)) {
                 return entry.info();
             }
         }
-    }
-
-    fn set_reported(&self, handle: &str) {
-        let mut table = self.lock();
-        table.entries.iter_mut().filter(|entry| entry.handle == handle).for_each(|entry| entry.is_reported = true);
     }
 
     fn entry(&self, handle: &str) -> Result<TaskEntry, ToolError> {
@@ -267,6 +295,7 @@ impl Drop for Tasks {
     fn drop(&mut self) {
         let mut table = self.lock();
         let own = table.take(|entry| entry.agent == self.agent);
+        table.ends.retain(|(agent, _)| *agent != self.agent);
         let is_kept: Vec<_> = own.iter().map(|entry| table.is_kept(entry)).collect();
         drop(table);
         for (entry, is_kept) in own.into_iter().zip(is_kept) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::TaskEntry;
-use super::{StoredTasks, TaskStore};
+use super::{StoredTasks, TaskInfo, TaskStore};
 use crate::ToolError;
 
 /// The most tasks that run at once in a session.
@@ -21,6 +21,8 @@ pub(super) struct Table {
     pub(super) agents: u64,
     pub(super) started: u64,
     pub(super) entries: Vec<TaskEntry>,
+    /// The ends of removed tasks that are not reported, with the agents of the tasks.
+    pub(super) ends: Vec<(u64, TaskInfo)>,
     pub(super) store: Option<Arc<dyn TaskStore>>,
 }
 
@@ -42,6 +44,27 @@ impl Table {
         taken
     }
 
+    /// Keeps the ends of removed tasks until they are reported.
+    pub(super) fn keep_ends(&mut self, removed: &[TaskEntry]) {
+        let open = removed.iter().filter(|entry| !entry.is_reported).map(|entry| (entry.agent, entry.info()));
+        self.ends.extend(open.filter(|(_, info)| info.state.has_ended()));
+    }
+
+    /// Marks the end of a task as reported. Returns false if it was reported before, or the task was removed before it ended.
+    pub(super) fn report(&mut self, handle: &str) -> bool {
+        if let Some(entry) = self.entries.iter_mut().find(|entry| entry.handle == handle) {
+            return !std::mem::replace(&mut entry.is_reported, true);
+        }
+        let removed = self.ends.iter().position(|(_, info)| info.handle == handle);
+        removed.map(|position| self.ends.remove(position)).is_some()
+    }
+
+    /// Takes the oldest end of a removed task of an agent.
+    pub(super) fn take_end(&mut self, agent: u64) -> Option<TaskInfo> {
+        let position = self.ends.iter().position(|(of, _)| *of == agent)?;
+        Some(self.ends.remove(position).1)
+    }
+
     /// Removes the oldest tasks of an agent that have ended, if it has too many. Those of other agents stay, because it cannot see them.
     pub(super) fn take_oldest_ended(&mut self, agent: u64) -> Vec<TaskEntry> {
         let has_ended = |entry: &TaskEntry| entry.agent == agent && entry.task.state().has_ended();
@@ -54,7 +77,7 @@ impl Table {
         })
     }
 
-    /// Saves the tasks of the session that other parties keep. Those of a sub-agent end with it.
+    /// Saves the tasks of the session. Those of a sub-agent end with it.
     pub(super) fn save(&self) {
         let Some(store) = &self.store else { return };
         let own = self.entries.iter().filter(|entry| entry.agent == SESSION);

@@ -109,7 +109,7 @@ impl Task for Lost {
     }
 
     fn result<'a>(&'a self, _: &'a ToolContext) -> TaskFuture<'a, Result<ToolResult, ToolError>> {
-        let lost = format!("the task is lost: {}", self.reason);
+        let lost = format!("the task is lost: {}: {}", self.reason, self.title);
         Box::pin(std::future::ready(Err(ToolError::execution_failed(lost))))
     }
 

@@ -1,11 +1,16 @@
 //! Work that goes on after the call that started it.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tools::protocol::Limits;
 use tools::tasks::{StoredTasks, TaskFuture, TaskState};
-use tools::{Catalog, Effects, ErrorCode, Json, Services, Task, Tasks, Tool, ToolContext, ToolError, ToolResult};
+use tools::{
+    CancellationToken, Catalog, Effects, ErrorCode, Grant, Json, Progress, ProgressSink, Services, Task, Tasks, Tool,
+    ToolContext, ToolError, ToolResult,
+};
 
 /// Work that ends when the test says so, or when it is cancelled or dropped.
 struct Work {
@@ -191,8 +196,8 @@ fn tasks_end_with_their_agent_unless_another_party_keeps_them_for_the_session() 
     drop(session.cx);
     assert_eq!(*cancelled.lock().unwrap(), ["child true", "child false", "session false"]);
     let saved = saved.lock().unwrap();
-    let titles: Vec<_> = saved.tasks.iter().map(|task| (&*task.handle, &*task.title)).collect();
-    assert_eq!((titles, saved.started), (vec![("t1", "session true")], 4));
+    let titles: Vec<_> = saved.tasks.iter().map(|task| (&*task.title, task.is_kept())).collect();
+    assert_eq!((titles, saved.started), (vec![("session true", true), ("session false", false)], 4));
 }
 
 #[test]
@@ -222,7 +227,7 @@ fn restored_tasks_keep_their_handles() {
     assert_eq!((&*info.handle, &*info.tool, &*info.title), ("t3", "a.b", "first"));
     session.tasks().remove("t3");
     let counts: Vec<_> = saved.lock().unwrap().iter().map(|saved| (saved.started, saved.tasks.len())).collect();
-    assert_eq!(counts, [(7, 1), (8, 1), (8, 0)]);
+    assert_eq!(counts, [(7, 1), (8, 2), (8, 1)]);
 }
 
 #[tokio::test]
@@ -304,4 +309,129 @@ async fn a_handle_need_not_fit_the_output_schema_but_the_result_of_the_task_does
     }
     work.end(ToolResult::error("it broke"));
     assert!(tasks.result(&session.cx, "t1").await.unwrap().is_error);
+}
+
+/// A call whose work outlives it, and the context of the work.
+async fn detached(cx: &ToolContext, catalog: &mut Catalog, token: &CancellationToken) -> ToolContext {
+    let (token, made) = (token.clone(), Arc::new(Mutex::new(None)));
+    let slot = made.clone();
+    let starts = move |cx: ToolContext, _: Value| {
+        *slot.lock().unwrap() = cx.service::<Tasks>().map(|tasks| tasks.context(&cx, token.clone()));
+        async { "started" }
+    };
+    let starts_tool = Tool::new("starts", "Starts.", json!({"type": "object"})).unwrap();
+    let limits = Limits { timeout_ms: Some(3_600_000), ..Limits::default() };
+    let narrow = async |cx: ToolContext, _: Value| {
+        let inner = cx.narrowed(["fs:read:**".parse().unwrap()]).with_progress(Arc::new(NoProgress));
+        inner.execute("starts", json!({})).await
+    };
+    catalog.register(starts_tool.with_effects(Effects::Pure).with_limits(limits), starts).unwrap();
+    let outer = Tool::new("outer", "Calls.", json!({"type": "object"})).unwrap();
+    catalog.register(outer.with_effects(Effects::Pure), narrow).unwrap();
+    catalog.execute(cx, "outer", json!({})).await.unwrap();
+    let made = made.lock().unwrap().take();
+    made.unwrap()
+}
+
+/// A sink for the progress of running calls.
+struct NoProgress;
+
+impl ProgressSink for NoProgress {
+    fn report(&self, cx: &ToolContext, _: Progress) {
+        panic!("{cx:?} has ended");
+    }
+}
+
+#[tokio::test]
+async fn the_work_of_a_task_has_the_permissions_of_its_call_and_outlives_it() {
+    let session = Session::new();
+    let mut catalog = Catalog::new();
+    let looks = async |cx: ToolContext, _: Value| {
+        let may = |target: &str| cx.grant().permits(&target.parse().unwrap());
+        format!("{} {} {}", cx.depth(), may("fs:read:a"), may("fs:write:a"))
+    };
+    let looks_tool = Tool::new("looks", "Looks.", json!({"type": "object"})).unwrap();
+    catalog.register(looks_tool.with_effects(Effects::Pure), looks).unwrap();
+    let token = CancellationToken::new();
+    let grant = Grant::parse(["fs:*:**"]).unwrap();
+    let cx = detached(&session.cx.clone().with_grant(grant), &mut catalog, &token).await;
+    assert!(!cx.is_cancelled() && cx.tool().is_some_and(|tool| *tool == *"starts"));
+    // A call with a time limit of 30 s made it.
+    let left = cx.deadline().unwrap().saturating_duration_since(Instant::now());
+    assert!(left > Duration::from_secs(1800), "{left:?}");
+    cx.report(Progress::message("on my way"));
+    let wider = cx.clone().with_grant(Grant::all());
+    assert_eq!(wider.execute("looks", json!({})).await.unwrap().to_text(), "3 true false");
+    token.cancel();
+    assert!(cx.is_cancelled() && cx.cancellation().is_cancelled());
+    assert_eq!(cx.execute("looks", json!({})).await.unwrap_err().code(), ErrorCode::Cancelled);
+}
+
+#[tokio::test]
+async fn the_work_of_a_task_does_not_keep_the_tasks_of_its_agent() {
+    let session = Session::new();
+    session.start("kept");
+    let cancelled = session.cancelled.clone();
+    let cx = detached(&session.cx, &mut Catalog::new(), &CancellationToken::new()).await;
+    assert!(cx.service::<Tasks>().unwrap().list().is_empty(), "it has tasks of its own");
+    drop(session);
+    assert_eq!(*cancelled.lock().unwrap(), ["kept"]);
+}
+
+#[tokio::test]
+async fn a_later_process_knows_the_tasks_that_ended_with_theirs_until_it_has_told_so() {
+    let session = Session::new();
+    let saved = Arc::new(Mutex::new(StoredTasks::default()));
+    let store = saved.clone();
+    session.tasks().set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
+    let handles = || saved.lock().unwrap().tasks.iter().map(|task| task.handle.clone()).collect::<Vec<_>>();
+    session.start("runs");
+    let (_, read) = session.start("was read");
+    assert_eq!(handles(), ["t1", "t2"]);
+    read.end(ToolResult::text("x"));
+    session.tasks().result(&session.cx, "t2").await.unwrap();
+    assert_eq!(handles(), ["t1"]);
+    let stored: StoredTasks = serde_json::from_value(serde_json::to_value(&*saved.lock().unwrap()).unwrap()).unwrap();
+
+    let later = Session::new();
+    let tasks = later.tasks();
+    tasks.restore(stored, |stored| panic!("{stored:?} is not kept"));
+    let store = saved.clone();
+    tasks.set_store(move |tasks: &StoredTasks| *store.lock().unwrap() = tasks.clone());
+    assert_eq!(handles(), ["t1"], "another process could follow");
+    assert_eq!(tasks.next_ended().await.state.to_string(), "lost: it ended with the process that ran it");
+    assert_eq!(tasks.take_untold().len(), 1);
+    assert!(handles().is_empty());
+    let error = tasks.result(&later.cx, "t1").await.unwrap_err().to_string();
+    assert!(error.contains("it ended with the process that ran it: runs"), "{error}");
+    assert_eq!(later.start("next").0, "t3");
+}
+
+#[tokio::test]
+async fn the_end_of_a_removed_task_is_reported_once() {
+    let session = Session::new();
+    let tasks = session.tasks();
+    let (first, work) = session.start("first");
+    work.end(ToolResult::default());
+    tasks.remove(&first);
+    assert_eq!(tasks.next_ended().await.handle, "t1");
+    // One is removed between its end and the report, one before its end, and one is pushed out by others.
+    let (second, work) = session.start("second");
+    let next = tasks.next_ended();
+    let mut next = std::pin::pin!(next);
+    assert!(tokio::time::timeout(Duration::ZERO, next.as_mut()).await.is_err());
+    work.end(ToolResult::default());
+    tasks.remove(&second);
+    assert_eq!(next.await.handle, "t2");
+    let (third, _) = session.start("third");
+    tasks.remove(&third);
+    for _ in 0..9 {
+        session.start("short").1.end(ToolResult::default());
+    }
+    session.start("running");
+    let mut ended = Vec::new();
+    while let Ok(info) = tokio::time::timeout(Duration::ZERO, tasks.next_ended()).await {
+        ended.push(info.handle);
+    }
+    assert_eq!(ended, ["t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11", "t12"]);
 }
