@@ -49,7 +49,10 @@ impl Chat {
         let changes = tools::subscribe();
         let mut generation = changes.generation();
         loop {
+            // A question of a sub-agent in the background waits for the end of the line.
+            let reader = self.runner.console.reader().await;
             let line = tokio::task::block_in_place(|| self.input.line())?;
+            drop(reader);
             if generation != changes.generation() {
                 generation = changes.generation();
                 self.session.refresh(tools::list());

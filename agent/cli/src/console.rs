@@ -14,7 +14,11 @@ use crate::status_lines::{StatusLines, Wait};
 /// The terminal of a run: messages on standard error above status lines, and documents on standard output. Both are held back while
 /// a question is open.
 #[derive(Debug, Default)]
-pub(crate) struct Console(Mutex<ConsoleState>);
+pub(crate) struct Console {
+    state: Mutex<ConsoleState>,
+    /// Held by the one that reads from the terminal.
+    reader: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct ConsoleState {
@@ -44,6 +48,12 @@ pub(crate) struct OpenQuestion<'a> {
 }
 
 impl Console {
+    /// Waits until nothing reads from the terminal. The guard is the right to read: for a question, or for a line of a chat, beside which
+    /// a sub-agent in the background may have a question.
+    pub(crate) async fn reader(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.reader.lock().await
+    }
+
     /// Writes a line, which must be harmless.
     pub(crate) fn line(&self, line: String) {
         let mut state = self.state();
@@ -106,7 +116,7 @@ impl Console {
 
     /// Ends the line on which the terminal echoed Ctrl-C. Does not wait for a blocked write.
     pub(crate) fn interrupt(&self) {
-        let mut state = match self.0.try_lock() {
+        let mut state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
@@ -120,7 +130,7 @@ impl Console {
     }
 
     fn state(&self) -> MutexGuard<'_, ConsoleState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@ mod keyboard;
 
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::MutexGuard;
 
 use crate::console::{Console, OpenQuestion};
 use crate::notice;
@@ -14,26 +14,25 @@ use crate::notice;
 #[derive(Debug)]
 pub(crate) struct Dialogue {
     console: Arc<Console>,
-    turn: Mutex<()>,
 }
 
 /// An open question, until it is dropped. Other lines are held back meanwhile.
 pub(crate) struct OpenDialogue<'a> {
     question: OpenQuestion<'a>,
     // Dropped last: the next question follows the lines held back.
-    _turn: MutexGuard<'a, ()>,
+    _reader: MutexGuard<'a, ()>,
 }
 
 impl Dialogue {
     /// Returns a dialogue that holds back the lines of this console while a question is open.
     pub(crate) fn new(console: Arc<Console>) -> Self {
-        Self { console, turn: Mutex::default() }
+        Self { console }
     }
 
-    /// Waits for the end of earlier questions and opens the next one.
+    /// Waits for the end of earlier questions, and of a line that is typed for a chat, and opens the next one.
     pub(crate) async fn open(&self) -> OpenDialogue<'_> {
-        let turn = self.turn.lock().await;
-        OpenDialogue { question: self.console.question(), _turn: turn }
+        let reader = self.console.reader().await;
+        OpenDialogue { question: self.console.question(), _reader: reader }
     }
 }
 
@@ -47,5 +46,24 @@ impl OpenDialogue<'_> {
         let line = keyboard::line().await?;
         self.question.is_answered = true;
         Some(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_waits_while_a_line_is_typed_for_a_chat() {
+        let console = Arc::new(Console::default());
+        let dialogue = Dialogue::new(console.clone());
+        let typing = console.reader().await;
+        let mut open = pin!(dialogue.open());
+        assert!(open.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(typing);
+        open.await;
     }
 }

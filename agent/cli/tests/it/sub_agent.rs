@@ -47,6 +47,79 @@ fn a_refused_call_of_a_sub_agent_has_a_hint_too() {
 }
 
 #[test]
+fn a_sub_agent_in_the_background_answers_a_later_prompt() {
+    let crib = Crib::new();
+    let prompts = format!("{SPAWN} background=true\ntask.result task=t1 wait=60\ntask.list\n");
+    let ended = crib.run_with_input(&["chat", "--grant", "agent:write:helper"], prompts.as_bytes()).expect(0);
+    assert!(ended.stdout.contains("task.result with task=t1") && ended.stdout.contains("inner.txt"), "{ended:#?}");
+    assert!(
+        ended.stdout.contains("t1: answered: 2 steps, 1 call: agent.spawn: helper: fs.list path=sub"),
+        "{ended:#?}"
+    );
+    assert!(
+        ended.stderr.contains("task t1 has ended: answered: 2 steps, 1 call: agent.spawn: helper: fs"),
+        "{ended:#?}"
+    );
+}
+
+/// The turns of a session whose sub-agent, which plays them too, cannot start another one and runs the program.
+#[cfg(feature = "journal")]
+fn sleeping(crib: &Crib) -> String {
+    let spawn = json!({"name": "helper", "task": "sleep", "tools": ["exec.run"], "background": true});
+    let turns = json!([
+        {"calls": [{"name": "agent.spawn", "arguments": spawn}]},
+        {"calls": [
+            {"name": "task.result", "arguments": {"task": "t1", "wait": 300}},
+            {"name": "exec.run", "arguments": {"program": "sleep", "args": ["300"]}},
+        ]},
+        {"text": "slept"},
+    ]);
+    crib.write("sleep.json", &turns.to_string())
+}
+
+#[cfg(feature = "journal")]
+#[test]
+fn a_session_that_was_killed_with_a_background_sub_agent_says_so_and_repeats_none_of_its_calls() {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
+    let crib = Crib::new();
+    if crib.run(&["doctor"]).stdout.contains("No programs can be run") {
+        return;
+    }
+    let script = sleeping(&crib);
+    let flags = [
+        "--script", &script, "--allow", "exec:write:sleep 300", "--grant", "agent:write:**", "--output", "stream-json",
+    ];
+    let mut command = crib.command(&[&["run", "x"], &flags[..]].concat());
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut events = lines.map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+    let mut seen = Vec::new();
+    // Its own program and that of the session run.
+    let is_running = |seen: &[serde_json::Value]| {
+        let is_start = |event: &serde_json::Value| event["type"] == "call_started" && event["name"] == "exec.run";
+        seen.iter().any(is_start) && seen.iter().any(|event| is_start(&event["event"]))
+    };
+    while !is_running(&seen) {
+        seen.push(events.next().unwrap());
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    let events = crib.run(&[&["run", "--resume"], &flags[..]].concat()).expect(0).documents();
+    let results: Vec<_> = events.iter().filter(|event| event["type"] == "result").collect();
+    let texts: Vec<_> = results.iter().map(|result| result["content"].to_string()).collect();
+    assert_eq!(texts.len(), 2, "{events:#?}");
+    let has = |text: &str| texts.iter().any(|found| found.contains(text));
+    assert!(has("the task is lost: it ended with the process that ran it: helper: sleep"), "{texts:?}");
+    assert!(results.iter().any(|result| result["error"] == "outcome_unknown"), "{results:?}");
+    assert!(events.iter().all(|event| event["type"] != "sub_agent"), "{events:#?}");
+    let ended = events.iter().find(|event| event["type"] == "task_ended").unwrap();
+    assert_eq!((&ended["task"], &ended["name"]), (&json!("t1"), &json!("agent.spawn")));
+}
+
+#[test]
 fn the_stream_tells_whose_event_it_is() {
     let crib = Crib::new();
     let ended = crib.run(&["run", SPAWN, "--grant", "agent:write:**", "--output", "stream-json"]).expect(0);
