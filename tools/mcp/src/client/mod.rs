@@ -25,6 +25,7 @@ mod result;
 mod review;
 mod rounds;
 mod sampling;
+mod schema_texts;
 mod server;
 mod server_name;
 mod server_tool;
