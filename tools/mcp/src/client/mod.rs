@@ -16,6 +16,7 @@ mod import;
 mod imported;
 mod link;
 mod listing;
+mod lists;
 mod message_limit;
 mod prompt;
 mod registration;
