@@ -57,7 +57,8 @@ impl Notes {
 
     fn into_lines(self, tool: &ToolName) -> Vec<String> {
         let other = "has texts in its schemas that are shown in another form, because they are long or have invisible characters";
-        let invisible = "has invisible characters in the names or values of its schemas; look at them before you use it";
+        let invisible =
+            "has invisible characters in the names or values of its schemas; look at them before you use it";
         let notes = [(self.has_other_texts, other), (self.has_invisible, invisible)];
         notes.into_iter().filter(|(has, _)| *has).map(|(_, note)| format!("{tool} {note}")).collect()
     }

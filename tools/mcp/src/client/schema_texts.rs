@@ -41,7 +41,9 @@ fn make_value_visible(value: &mut Value) -> bool {
             *written = shown;
             has_changed
         }
-        Value::Array(values) => values.iter_mut().fold(false, |has_changed, value| make_value_visible(value) | has_changed),
+        Value::Array(values) => {
+            values.iter_mut().fold(false, |has_changed, value| make_value_visible(value) | has_changed)
+        }
         Value::Object(schema) => make_visible(schema),
         _ => false,
     }

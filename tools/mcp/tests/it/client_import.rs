@@ -76,7 +76,10 @@ async fn invisible_characters_in_the_texts_of_a_schema_reach_no_model() {
         for format in Format::ALL {
             let wire = format.tool(&tool, Strictness::Relaxed).unwrap().definition;
             assert!(wire.contains("A city.<U+200B><U+E0041><U+001B>[2J"), "{format}: {wire}");
-            assert!(!wire.contains(['\u{202e}', '\u{200b}', '\u{e0041}', '\x1b']) && !wire.contains("\\u"), "{format}: {wire}");
+            assert!(
+                !wire.contains(['\u{202e}', '\u{200b}', '\u{e0041}', '\x1b']) && !wire.contains("\\u"),
+                "{format}: {wire}"
+            );
         }
         // A value is sent as the server compares it.
         let result = catalog.execute(&cx(), "mcp:s/hidden", json!({"city": "a\u{200b}"})).await;
