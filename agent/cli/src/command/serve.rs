@@ -2,7 +2,6 @@
 
 mod client_model;
 mod endpoint;
-mod output;
 
 use std::any::TypeId;
 use std::num::NonZeroUsize;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tools::{Grant, ToolContext};
 use tools_mcp::client::{HttpServer, Import, Server, StdioServer};
-use tools_mcp::config::Transport;
+use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
 
 use super::inventory::{Program, Resolved};
@@ -59,8 +59,8 @@ pub(crate) fn import(
                 }
             }
         }
-        (Transport::Http { url, headers }, _) => {
-            Server::from(with_headers(inventory, server, (&url, url_values), headers, settings)?)
+        (Transport::Http { url, headers, oauth }, _) => {
+            Server::from(reached_by_url(inventory, server, (&url, url_values), (headers, oauth), settings)?)
         }
         (Transport::Stdio { command, .. }, None) => {
             return Err(Error::NoProgram { server: server.name.to_string(), command });
@@ -88,7 +88,9 @@ pub(crate) fn http_server(
 ) -> Result<HttpServer, Error> {
     let Resolved { transport, url_values, .. } = inventory.usable(server)?;
     match transport {
-        Transport::Http { url, headers } => with_headers(inventory, server, (&url, url_values), headers, settings),
+        Transport::Http { url, headers, oauth } => {
+            reached_by_url(inventory, server, (&url, url_values), (headers, oauth), settings)
+        }
         Transport::Stdio { .. } => {
             let reason = "it is a program; only a server that is reached by URL has a login".to_owned();
             Err(Error::Server { server: server.name.to_string(), reason })
@@ -96,11 +98,11 @@ pub(crate) fn http_server(
     }
 }
 
-fn with_headers(
+fn reached_by_url(
     inventory: &Inventory,
     server: &Configured,
     (url, url_values): (&str, Vec<String>),
-    headers: BTreeMap<String, String>,
+    (headers, oauth): (BTreeMap<String, String>, OAuthClient),
     settings: &Settings,
 ) -> Result<HttpServer, Error> {
     let reached = HttpServer::new(url).map_err(|error| match url_values.is_empty() {
@@ -109,6 +111,15 @@ fn with_headers(
         false => unusable(server, "its URL is not valid with the values of its variables"),
     })?;
     let mut reached = reached.with_tokens(inventory.tokens(server)).with_url_secrets(url_values);
+    if let Some(id) = oauth.id {
+        reached = reached.with_client_id(id, oauth.secret.as_deref());
+    }
+    if let Some(document) = oauth.document {
+        reached = reached.with_client_document(document);
+    }
+    if let Some(port) = oauth.callback_port {
+        reached = reached.with_callback_port(port);
+    }
     #[cfg(feature = "web")]
     {
         reached = reached.with_options(crate::web::server_options(settings)?);

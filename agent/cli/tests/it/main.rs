@@ -84,6 +84,8 @@ mod run;
 #[cfg(all(feature = "builtin", feature = "mcp"))]
 mod serve;
 #[cfg(all(feature = "builtin", feature = "mcp"))]
+mod serve_hostile;
+#[cfg(all(feature = "builtin", feature = "mcp"))]
 mod serve_model;
 #[cfg(feature = "journal")]
 mod sessions;

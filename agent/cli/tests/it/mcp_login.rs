@@ -13,6 +13,7 @@ use tools_http::Url;
 use tools_http::testing::{Received, TestServer};
 
 use crate::collector::Collector;
+use crate::mcp::write_user;
 use crate::site::{self, Site};
 use crate::{Crib, Ended};
 
@@ -154,6 +155,32 @@ fn nothing_that_is_shown_or_recorded_has_a_token() {
     for secret in ["access-token", "the-refresh-token"] {
         assert_eq!(has(secret), 0, "{secret}: {recorded:?}");
     }
+}
+
+#[test]
+fn a_login_with_the_registration_of_the_file_registers_nothing() {
+    let (_runtime, site) = start();
+    *site.secret.lock().unwrap() = Some("secret-of-the-user".to_owned());
+    let crib = Crib::new();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let oauth = json!({"clientId": "my-program", "clientSecret": "${DOCS:-secret-of-the-user}", "callbackPort": port});
+    write_user(&crib, &json!({"mcpServers": {"docs": {"url": site.server.url("/mcp"), "oauth": oauth}}}));
+    log_in(&crib, &site, "code=the-code&state={state}").expect(0);
+    crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
+    // The server no longer takes the token.
+    site.token.lock().unwrap().0 = "another".to_owned();
+    crib.run(&["call", TOOL, "--grant", "world:write:**"]).expect(0);
+    let received = site.server.received();
+    assert!(!received.iter().any(|request| request.path() == "/register"));
+    let forms = received.iter().filter(|request| request.path() == "/token");
+    let forms: Vec<_> = forms.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect();
+    assert_eq!(forms.len(), 2);
+    assert!(forms[0].contains(&format!("127.0.0.1%3A{port}%2Fcallback")), "{forms:?}");
+    assert!(forms.iter().all(|form| form.contains("client_id=my-program")), "{forms:?}");
+
+    write_user(&crib, &json!({"mcpServers": {"docs": {"url": "http://a", "oauth": {"callbackPort": 0}}}}));
+    let ended = crib.run(&["mcp", "login", "docs"]).expect(2);
+    assert!(ended.stderr.contains("mcpServers.docs.oauth.callbackPort: expected a port"), "{ended:#?}");
 }
 
 #[test]

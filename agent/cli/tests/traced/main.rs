@@ -1,4 +1,4 @@
-//! Traces of programs with tools or a subscriber of their own. The test is its own program: with [`CHILD`] it has the commands of
+//! Programs with tools or a subscriber of their own: their traces, and what their prints do to a client. The test is its own program: with [`CHILD`] it has the commands of
 //! `toolcrib`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that is its own harness")]
@@ -10,7 +10,9 @@ mod collector;
 mod loopback;
 
 use std::env;
-use std::process::{Command, ExitCode, Output};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::Mutex;
 
 use collector::Collector;
@@ -37,6 +39,13 @@ async fn keep(cx: &ToolContext) -> String {
     "kept".to_owned()
 }
 
+/// Prints.
+#[tool(name = "test.print", pure)]
+async fn print() -> String {
+    println!("printed");
+    "returned".to_owned()
+}
+
 fn main() -> ExitCode {
     match env::var(CHILD).as_deref() {
         Ok("subscribed") => {
@@ -53,7 +62,11 @@ fn main() -> ExitCode {
 
 /// Runs the tests as the harness of Rust does: `--list` lists them, and a name chooses one.
 fn test() -> ExitCode {
-    let tests: [(&str, fn()); 2] = [
+    let tests: [(&str, fn()); 3] = [
+        (
+            "a_tool_that_prints_does_not_disturb_the_client_of_serve",
+            a_tool_that_prints_does_not_disturb_the_client_of_serve,
+        ),
         ("abandoned_calls_and_kept_contexts_leave_no_span_out", abandoned_calls_and_kept_contexts_leave_no_span_out),
         (
             "a_program_with_a_subscriber_is_warned_only_of_its_setting",
@@ -79,14 +92,37 @@ fn test() -> ExitCode {
 /// Runs this program as the child with these variables, in a folder of its own.
 fn child(kind: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let home = tempfile::tempdir().unwrap();
+    command(home.path(), kind, arguments, variables).output().unwrap()
+}
+
+fn command(home: &Path, kind: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
     std::fs::write(
-        home.path().join("turns.json"),
+        home.join("turns.json"),
         r#"[{"calls": [{"name": "test.keep"}]}, {"calls": [{"name": "test.spin"}]}, {"text": "done"}]"#,
     )
     .unwrap();
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(arguments).current_dir(home.path()).env_clear().env("HOME", home.path()).env(CHILD, kind);
-    command.envs(variables.iter().copied()).output().unwrap()
+    command.args(arguments).current_dir(home).env_clear().env("HOME", home).env(CHILD, kind);
+    command.envs(variables.iter().copied());
+    command
+}
+
+fn a_tool_that_prints_does_not_disturb_the_client_of_serve() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = command(home.path(), "plain", &["serve", "--select", "test.*"], &[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let client = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"a","version":"1"}}"#;
+    let mut input = child.stdin.take().unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{client}}}"#).unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
+    writeln!(input, r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"test.print"}}}}"#).unwrap();
+    drop(input);
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    let lines: Vec<_> = stdout.lines().collect();
+    assert!(status.success() && lines.iter().all(|line| line.starts_with('{')), "{stdout} {stderr}");
+    assert!(matches!(lines[..], [_, answer] if answer.contains("returned")), "{stdout} {stderr}");
+    assert!(stderr.contains("printed\n"), "{stderr}");
 }
 
 fn abandoned_calls_and_kept_contexts_leave_no_span_out() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use rmcp::RoleClient;
-use rmcp::model::{self, ErrorCode, SubscriptionFilter};
+use rmcp::model::{self, ErrorCode, ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -129,15 +129,21 @@ impl Connection {
 
     /// Keeps the registered tools equal to the server's list.
     async fn follow(&mut self, peer: &Peer<RoleClient>) {
-        let info = peer.peer_info();
-        let tools = info.as_ref().and_then(|info| info.capabilities.tools.as_ref());
-        let is_subscribed = tools.is_some_and(|tools| tools.list_changed == Some(true))
-            && info.as_ref().is_some_and(|info| !info.protocol_version.has_initialize());
-        let first = if is_subscribed { timeout(ACKNOWLEDGEMENT, subscribe(peer)).await.ok() } else { None };
+        let changes = changes(peer);
+        let first = match &changes {
+            Some(changes) => timeout(ACKNOWLEDGEMENT, peer.listen(changes.clone())).await.ok(),
+            None => None,
+        };
         let link = self.link.clone();
+        let listen = async {
+            match changes {
+                Some(changes) => listen(&link, peer, changes, first).await,
+                None => pending().await,
+            }
+        };
         tokio::select! {
             () = self.list_again(peer, model::Tool::is_offered(peer)) => {}
-            () = listen(&link, peer, first), if is_subscribed => {}
+            () = listen => {}
         }
     }
 
@@ -208,27 +214,41 @@ fn delays() -> ExponentialBackoff {
     builder.without_max_times().build()
 }
 
-async fn subscribe(peer: &Peer<RoleClient>) -> Result<Subscription, ServiceError> {
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
-    peer.listen(filter).await
+/// Returns the changes that a server reports to subscribers. Returns `None` if there are none, or if it reports them without a
+/// subscription.
+fn changes(peer: &Peer<RoleClient>) -> Option<SubscriptionFilter> {
+    let info = peer.peer_info().filter(|info| !info.protocol_version.has_initialize())?;
+    let all = SubscriptionFilter::builder().tools_list_changed().prompts_list_changed().resources_list_changed();
+    let changes = all.build().supported_by(&info.capabilities);
+    (changes != SubscriptionFilter::default()).then_some(changes)
 }
 
 /// Follows the subscription to changes, and opens it again when it ends.
-async fn listen(link: &Link, peer: &Peer<RoleClient>, first: Option<Result<Subscription, ServiceError>>) {
+async fn listen(
+    link: &Link,
+    peer: &Peer<RoleClient>,
+    changes: SubscriptionFilter,
+    first: Option<Result<Subscription, ServiceError>>,
+) {
     let (mut opened, mut delays) = (first, delays());
     loop {
         match opened.take() {
             Some(Ok(mut subscription)) => {
-                while let Ok(Some(_)) = subscription.next().await {
-                    link.changed.notify_one();
+                while let Ok(Some(change)) = subscription.next().await {
+                    match change {
+                        ServerNotification::PromptListChangedNotification(_) => link.lists.expire_prompts(),
+                        ServerNotification::ResourceListChangedNotification(_) => link.lists.expire_resources(),
+                        _ => link.changed.notify_one(),
+                    }
                 }
             }
             Some(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => pending().await,
             _ => {}
         }
         sleep(delays.next().unwrap_or(LONGEST)).await;
-        opened = Some(subscribe(peer).await);
+        opened = Some(peer.listen(changes.clone()).await);
         // A change in the meantime was not reported.
         link.changed.notify_one();
+        link.lists.expire();
     }
 }

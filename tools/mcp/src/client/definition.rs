@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line, visible_text};
 
+use super::schema_texts::{has_invisible, make_visible};
 use super::{ServerName, ServerTool};
 
 /// The maximum length of a description, in bytes. The longest of 12,962 real descriptions has less than a half.
@@ -15,43 +16,73 @@ pub(super) const MAX_DESCRIPTION: usize = 8 * 1024;
 /// The maximum length of a title, in characters.
 const MAX_TITLE: usize = 200;
 
-/// Returns the definition of a server's tool: undeclared effects, so an open-world write, and an entry in every audit log.
+/// Returns the definition of a server's tool: undeclared effects, so an open-world write, and an entry in every audit log. Returns notes
+/// for the user too.
 ///
-/// Schemas, annotations and icons stay as they are. Invisible characters of the texts are made visible.
-pub(super) fn imported(server: &ServerName, name: &ToolName, tool: &ServerTool) -> Result<Tool, InvalidName> {
+/// Annotations and icons stay as they are, and so does all of the schemas that judges values. Invisible characters of the texts are made
+/// visible.
+pub(super) fn imported(
+    server: &ServerName,
+    name: &ToolName,
+    tool: &ServerTool,
+) -> Result<(Tool, Vec<String>), InvalidName> {
     let tool = tool.0.clone();
     let description = description(server, &tool);
-    let parameters = object(tool.input_schema);
+    let mut notes = Notes::default();
+    let parameters = notes.schema(tool.input_schema);
     let mut imported = Tool::new(name, description, parameters)?.with_audit(true);
     imported.title = tool.title.map(|title| visible_line(&title, MAX_TITLE)).filter(|title| !title.is_empty());
-    imported.output = tool.output_schema.map(object);
+    imported.output = tool.output_schema.map(|schema| notes.schema(schema));
     imported.annotations = tool.annotations.as_ref().map(annotations);
     imported.icons = tool.icons.unwrap_or_default().into_iter().map(icon).collect();
-    Ok(imported)
+    Ok((imported, notes.into_lines(name)))
+}
+
+/// The peculiarities of a tool's schemas.
+#[derive(Default)]
+struct Notes {
+    has_other_texts: bool,
+    has_invisible: bool,
+}
+
+impl Notes {
+    /// Returns a schema with visible texts.
+    fn schema(&mut self, schema: Arc<Map<String, Value>>) -> Value {
+        let mut schema = Arc::unwrap_or_clone(schema);
+        self.has_other_texts |= make_visible(&mut schema);
+        let schema = Value::Object(schema);
+        self.has_invisible |= has_invisible(&schema);
+        schema
+    }
+
+    fn into_lines(self, tool: &ToolName) -> Vec<String> {
+        let other = "has texts in its schemas that are shown in another form, because they are long or have invisible characters";
+        let invisible =
+            "has invisible characters in the names or values of its schemas; look at them before you use it";
+        let notes = [(self.has_other_texts, other), (self.has_invisible, invisible)];
+        notes.into_iter().filter(|(has, _)| *has).map(|(_, note)| format!("{tool} {note}")).collect()
+    }
 }
 
 /// Returns the description, or the title, or a placeholder that says that there is none.
 fn description(server: &ServerName, tool: &model::Tool) -> String {
     let hints = tool.annotations.as_ref();
     let texts = [tool.description.as_deref(), tool.title.as_deref(), hints.and_then(|hints| hints.title.as_deref())];
-    let text = texts.into_iter().flatten().map(str::trim).find(|text| !text.is_empty());
-    match text {
-        Some(text) => capped(visible_text(text)),
+    match texts.into_iter().flatten().map(str::trim).find(|text| !text.is_empty()) {
+        Some(description) => text(description),
         None => format!("[The MCP server {server} does not describe this tool.]"),
     }
 }
 
-fn capped(mut text: String) -> String {
+/// Returns a text of a server without invisible characters, and short.
+pub(super) fn text(text: &str) -> String {
+    let mut text = visible_text(text);
     if text.len() > MAX_DESCRIPTION {
         let most = MAX_DESCRIPTION - '…'.len_utf8();
         text.truncate((0..=most).rfind(|at| text.is_char_boundary(*at)).unwrap_or(0));
         text.push('…');
     }
     text
-}
-
-fn object(schema: Arc<Map<String, Value>>) -> Value {
-    Value::Object(Arc::unwrap_or_clone(schema))
 }
 
 fn annotations(hints: &model::ToolAnnotations) -> Map<String, Value> {
@@ -77,7 +108,7 @@ mod tests {
     fn imported_from(definition: Value) -> Tool {
         let server = ServerName::new("s").unwrap();
         let name = server.tool_name("t", 1).unwrap();
-        imported(&server, &name, &ServerTool::from_json(definition).unwrap()).unwrap()
+        imported(&server, &name, &ServerTool::from_json(definition).unwrap()).unwrap().0
     }
 
     #[test]

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 use super::connection::Outcome;
 use super::failure::reason;
 use super::link::Link;
-use super::listing::{Listed, list};
+use super::listing::list;
+use super::lists::OnDemand;
 use super::{ImportError, Items, Report, ServerName, Status};
 
 /// A handle of an imported server. Clones share the server, which stays until [`Servers`](super::Servers) removes it.
@@ -42,15 +43,16 @@ impl Imported {
         }
     }
 
-    /// Reads a list of the server, page by page and within limits.
-    pub(super) async fn items<T: Listed, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
+    /// Returns a list of the server, which is read page by page and within limits unless the latest one is fresh.
+    pub(super) async fn items<T: OnDemand, U>(&self, item: impl Fn(T) -> U) -> Result<Items<U>, ImportError> {
         let failed = |reason| ImportError::List { name: self.name().clone(), what: T::KEY, reason };
         let peer = self.link.ready().await.map_err(|error| failed(error.to_string()))?;
         if !T::is_offered(&peer) {
             return Ok(Items { items: Vec::new(), cut: None });
         }
-        let listing = list::<T>(&peer).await.map_err(|error| failed(self.link.shown(&reason(&error))))?;
-        Ok(Items { items: listing.items.into_iter().flatten().map(item).collect(), cut: listing.cut })
+        let read = T::kept(&self.link.lists).get_or_read(list::<T>(&peer)).await;
+        let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
+        Ok(Items { items: listing.items.iter().flatten().cloned().map(item).collect(), cut: listing.cut })
     }
 
     /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.

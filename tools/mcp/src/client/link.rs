@@ -9,6 +9,7 @@ use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
+use super::lists::Lists;
 use super::{Import, ImportError, Review, Server, ServerName, Status};
 
 /// The maximum length of a text of a server in an error message, in characters.
@@ -31,6 +32,7 @@ pub(super) struct Link {
     pub(super) wanted: Notify,
     /// Notified when the server's list of tools may have changed.
     pub(super) changed: Notify,
+    pub(super) lists: Lists,
 }
 
 /// The state of a connection.
@@ -61,7 +63,7 @@ impl Link {
     /// Creates the link of an import, whose server is not connected yet.
     pub(super) fn new(import: &Import) -> Self {
         let state = if import.known.is_empty() { State::Connecting } else { State::Idle };
-        let (listed, present, calls, wanted, changed) = Default::default();
+        let (listed, present, calls, wanted, changed, lists) = Default::default();
         Self {
             name: import.name.clone(),
             state: watch::Sender::new(state),
@@ -74,6 +76,7 @@ impl Link {
             calls,
             wanted,
             changed,
+            lists,
         }
     }
 
@@ -103,6 +106,7 @@ impl Link {
     /// Sets a new connection. Calls wait until its list is known, because its definitions may differ from those of the earlier one.
     pub(super) fn set_up(&self, peer: Peer<RoleClient>) {
         self.listed.send_replace(Listed::Pending);
+        self.lists.expire();
         self.set(State::Up(peer));
     }
 

@@ -77,7 +77,7 @@ impl Registration {
             }
             let name = item.as_ref().map_or_else(|malformed| malformed.name.clone(), |tool| tool.name.to_string());
             let outcome = match item {
-                Ok(tool) => self.add_listed(link, ServerTool::from_remote(tool), &mut seen),
+                Ok(tool) => self.add_listed(link, ServerTool::from_remote(tool), &mut seen, &mut report.notes),
                 Err(malformed) => {
                     // An earlier definition of the tool is not its present one.
                     let tool = link.name().tool_name(&malformed.name, 1).ok();
@@ -94,33 +94,39 @@ impl Registration {
             self.destination.unregister(&earlier.entry);
         }
         if let Some(review) = &link.review {
-            report.notes = review.end_list(has_resources);
+            report.notes.extend(review.end_list(has_resources));
         }
         link.set_present(seen.present);
         report
     }
 
     /// Adds one tool of a list.
-    fn add_listed(&mut self, link: &Arc<Link>, definition: ServerTool, seen: &mut Seen) -> Result<ToolName, Refusal> {
+    fn add_listed(
+        &mut self,
+        link: &Arc<Link>,
+        definition: ServerTool,
+        seen: &mut Seen,
+        notes: &mut Vec<String>,
+    ) -> Result<ToolName, Refusal> {
         let ordinal = seen.ordinals.entry(definition.name().to_owned()).or_insert(0);
         *ordinal += 1;
         let name = link.name().tool_name(definition.name(), *ordinal).map_err(RegisterError::Name)?;
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
         check_wire_names(&name, &mut seen.digested)?;
-        self.add(link, &name, &definition, digest)?;
+        notes.extend(self.add(link, &name, &definition, digest)?);
         Ok(name)
     }
 
-    /// Adds one tool.
+    /// Adds one tool. Returns notes about it.
     fn add(
         &mut self,
         link: &Arc<Link>,
         name: &ToolName,
         definition: &ServerTool,
         digest: Digest,
-    ) -> Result<(), Refusal> {
-        let tool = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
+    ) -> Result<Vec<String>, Refusal> {
+        let (tool, notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
         let tool = reviewed(link, definition, tool)?;
         let entry = match self.earlier.remove(name) {
             Some(earlier) if *earlier.entry.tool() == tool && earlier.digest == digest => earlier.entry,
@@ -139,7 +145,7 @@ impl Registration {
             }
         };
         self.entries.insert(name.clone(), Registered { entry, digest });
-        Ok(())
+        Ok(notes)
     }
 }
 

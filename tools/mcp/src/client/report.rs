@@ -14,7 +14,8 @@ pub struct Report {
     pub refused: Vec<Refused>,
     /// The limit that ended the list early, if one did. Tools after it are not imported.
     pub cut: Option<Cut>,
-    /// The notes of the host's [review](super::Import::with_review), such as a decision about a tool that the server does not have.
+    /// Notes for the user, about definitions with invisible characters and of the host's [review](super::Import::with_review), such as a
+    /// decision about a tool that the server does not have.
     pub notes: Vec<String>,
 }
 

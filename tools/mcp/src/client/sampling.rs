@@ -24,6 +24,9 @@ pub type SampleFuture<'a> = Pin<Box<dyn Future<Output = Result<Sample, String>> 
 /// to the contexts of its calls; without one, servers are refused.
 pub trait Sampler: Send + Sync {
     /// Answers a request that a server makes during the call of `cx`. The messages are those of the server, and no instructions.
+    ///
+    /// The time of the answer does not count against the deadline of the call. It has the limit of an
+    /// [approval](ToolContext::with_approval_timeout).
     fn sample<'a>(&'a self, request: SampleRequest, cx: &'a ToolContext) -> SampleFuture<'a>;
 }
 
@@ -131,7 +134,9 @@ pub(super) async fn sample(
     let Sampling(sampler) =
         &*sampling.ok_or_else(|| refused("this session gives the server no access to its model"))?;
     let request = request(link.name(), params).ok_or_else(|| refused("the request has tools, or too many messages"))?;
-    let sample = sampler.sample(request, cx).await.map_err(Refused)?;
+    // The server cannot go on meanwhile, as while a person is asked.
+    let sample = cx.wait_for_answer(sampler.sample(request, cx)).await.map_err(|error| Refused(error.to_string()))?;
+    let sample = sample.map_err(Refused)?;
     let content = match sample.content {
         Content::Text { text } => SamplingMessageContentBlock::text(text),
         Content::Image { data, mime_type } => {

@@ -103,4 +103,12 @@ impl ClientHandler for Client {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.link.changed.notify_one();
     }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.link.lists.expire_prompts();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.link.lists.expire_resources();
+    }
 }

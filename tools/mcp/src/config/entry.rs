@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::expansion::{self, Variables};
 use super::fields::{Fields, Misplaced};
+use super::oauth_client::{self, OAuthClient};
 use super::{ConfigError, Fault};
 
 /// A server as its file describes it, with unexpanded references to variables.
@@ -41,6 +42,8 @@ pub enum Transport {
         url: String,
         /// The headers of each request.
         headers: BTreeMap<String, String>,
+        /// The registration of the program for logins.
+        oauth: OAuthClient,
     },
 }
 
@@ -107,13 +110,18 @@ impl Transport {
                 let (args, env, cwd) = (fields.texts("args")?, fields.text_map("env")?, fields.text("cwd")?);
                 Self::Stdio { command, args, env, cwd }
             }
-            (None, Some(url)) => Self::Http { url, headers: fields.text_map("headers")? },
+            (None, Some(url)) => {
+                Self::Http { url, headers: fields.text_map("headers")?, oauth: OAuthClient::parse(fields)? }
+            }
             (Some(_), Some(_)) => return Err(("url".to_owned(), Fault::Ambiguous)),
             (None, None) => return Err(("command".to_owned(), Fault::Unreachable)),
         };
         let is_stdio = matches!(transport, Self::Stdio { .. });
-        let (foreign, belongs) =
-            if is_stdio { (&["headers"][..], "url") } else { (&["args", "env", "cwd"][..], "command") };
+        let (foreign, belongs) = if is_stdio {
+            (&["headers", oauth_client::FIELD][..], "url")
+        } else {
+            (&["args", "env", "cwd"][..], "command")
+        };
         if let Some(field) = foreign.iter().find(|field| fields.get(field).is_some()) {
             return Err(((*field).to_owned(), Fault::Foreign { belongs }));
         }
@@ -128,14 +136,16 @@ impl Transport {
 
     /// Writes the fields of this transport into an entry, and removes those of the other one. Other fields stay.
     pub(super) fn write(&self, entry: &mut Map<String, Value>) {
-        for field in ["type", "command", "args", "env", "cwd", "url", "headers"] {
+        for field in ["type", "command", "args", "env", "cwd", "url", "headers", oauth_client::FIELD] {
             entry.remove(field);
         }
         let fields = match self {
             Self::Stdio { command, args, env, cwd } => {
                 json!({"command": command, "args": args, "env": env, "cwd": cwd})
             }
-            Self::Http { url, headers } => json!({"type": "http", "url": url, "headers": headers}),
+            Self::Http { url, headers, oauth } => {
+                json!({"type": "http", "url": url, "headers": headers, "oauth": oauth.to_json()})
+            }
         };
         let is_empty = |value: &Value| {
             value.is_null()
@@ -167,9 +177,11 @@ impl Transport {
                 env: pairs("env", env, &mut at)?,
                 cwd: cwd.as_ref().map(|cwd| at("cwd".to_owned(), cwd)).transpose()?,
             },
-            Self::Http { url, headers } => {
-                Self::Http { url: at("url".to_owned(), url)?, headers: pairs("headers", headers, &mut at)? }
-            }
+            Self::Http { url, headers, oauth } => Self::Http {
+                url: at("url".to_owned(), url)?,
+                headers: pairs("headers", headers, &mut at)?,
+                oauth: oauth.map(&mut at)?,
+            },
         })
     }
 }

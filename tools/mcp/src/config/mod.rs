@@ -17,10 +17,12 @@ mod error;
 mod expansion;
 mod fields;
 mod file;
+mod oauth_client;
 mod settings;
 
 pub use entry::{ServerEntry, Transport};
 pub use error::{ConfigError, Fault};
 pub use expansion::Variables;
 pub use file::{FileOwner, McpFile};
+pub use oauth_client::OAuthClient;
 pub use settings::ServerSettings;

@@ -22,6 +22,8 @@ mod request_kind;
 mod result;
 mod running;
 mod served;
+#[cfg(feature = "stdio")]
+mod stdio;
 mod streams;
 mod suspended;
 mod tasks;

@@ -119,7 +119,7 @@ impl Running {
         .await
     }
 
-    /// Runs without a client, up to its end. Progress and log messages are lost meanwhile.
+    /// Runs without a client, up to its end, which is the next step. Progress and log messages are lost meanwhile.
     pub(super) async fn run_alone(&mut self) {
         loop {
             match self.next().await {
@@ -127,7 +127,7 @@ impl Running {
                 Step::Message(_) => {}
                 Step::Ended(outcome) => {
                     self.outcome = Some(outcome);
-                    return std::future::pending().await;
+                    return;
                 }
             }
         }

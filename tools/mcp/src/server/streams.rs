@@ -1,5 +1,7 @@
 //! Serves one client over a pair of streams, such as stdin and stdout.
 
+use std::io;
+
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::CancellationToken;
@@ -17,6 +19,12 @@ pub enum ServeError {
     Handshake {
         /// The reason.
         reason: String,
+    },
+    /// Standard output cannot be used for messages alone.
+    #[error("standard output cannot be used for MCP messages: {source}")]
+    Output {
+        /// The reason.
+        source: io::Error,
     },
     /// The server failed.
     #[error("the MCP server failed: {reason}")]

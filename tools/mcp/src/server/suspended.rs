@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 use super::calls::random_handle;
 use super::running::{AskedOf, Running};
 
-/// The time that a client has for the next request.
-const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// The time that the outcome of a call is kept for the client, which comes back when its person answers, perhaps too late.
+const KEPT: Duration = Duration::from_secs(600);
 
 /// The calls that wait for the next request of their client, by the request state that the client sends back.
 ///
@@ -25,18 +25,21 @@ struct Waiting {
 }
 
 impl Suspended {
-    /// Suspends a call and returns its state. The call runs on meanwhile, so its time limits hold. Returns `None` if
-    /// there is no state; the call is then cancelled.
+    /// Suspends a call and returns its state. The call runs on meanwhile, so its time limits and those of its questions hold. Returns
+    /// `None` if there is no state; the call is then cancelled.
     pub(super) fn suspend(&self, mut running: Running) -> Option<String> {
         let state = random_handle()?;
         let (taker, taken) = oneshot::channel::<oneshot::Sender<Running>>();
         self.lock().insert(state.clone(), Waiting { asked: running.asked.clone(), taker });
         let (all, key) = (self.clone(), state.clone());
         tokio::spawn(async move {
+            let ended = async {
+                running.run_alone().await;
+                tokio::time::sleep(KEPT).await;
+            };
             let by = tokio::select! {
                 taken = taken => taken.ok(),
-                () = running.run_alone() => None,
-                () = tokio::time::sleep(TIME_LIMIT) => None,
+                () = ended => None,
             };
             match by {
                 Some(by) => drop(by.send(running)),

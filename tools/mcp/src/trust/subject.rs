@@ -54,7 +54,9 @@ impl Subject {
                     _ => json!(cwd),
                 }),
             }),
-            Transport::Http { url, headers } => json!({"url": url, "headers": headers}),
+            Transport::Http { url, headers, oauth } => {
+                json!({"url": url, "headers": headers, "oauth": oauth.to_json()})
+            }
         };
         let facts = match facts {
             Value::Object(facts) => facts.into_iter().filter(|(_, value)| !value.is_null()).collect(),

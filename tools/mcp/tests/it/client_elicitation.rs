@@ -201,13 +201,17 @@ impl Sampler for Echo {
     }
 }
 
+fn sampling() -> Value {
+    let content = json!({"type": "text", "text": "hello"});
+    json!({"method": "sampling/createMessage", "params": {
+        "messages": [{"role": "user", "content": content}], "maxTokens": 9,
+    }})
+}
+
 #[tokio::test]
 async fn sampling_uses_the_sampler_of_the_call_and_is_refused_without_one() {
-    let question = json!({"method": "sampling/createMessage", "params": {
-        "messages": [{"role": "user", "content": {"type": "text", "text": "hello"}}], "maxTokens": 9,
-    }});
     for revision in BOTH {
-        let scripted = asking(revision.clone(), question.clone());
+        let scripted = asking(revision.clone(), sampling());
         assert_eq!(
             answer(&scripted, &cx().with_service(Sampling::new(Echo))).await,
             json!({"model": "echo", "stopReason": "endTurn", "role": "assistant", "content": {"type": "text", "text": "hello"}})
@@ -270,7 +274,7 @@ fn the_questions_of_these_tests_are_those_of_the_protocol() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_the_person_does_not_count_against_the_call() {
+async fn the_time_of_the_person_and_of_the_model_does_not_count_against_the_call() {
     struct Slow;
     impl Person for Slow {
         fn answer<'a>(&'a self, _: &'a Question, _: &'a ToolContext) -> AnswerFuture<'a> {
@@ -280,9 +284,27 @@ async fn the_time_of_the_person_does_not_count_against_the_call() {
             })
         }
     }
+    impl Sampler for Slow {
+        fn sample<'a>(&'a self, _: SampleRequest, _: &'a ToolContext) -> SampleFuture<'a> {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                Ok(Sample::new("slow", tools::Content::text("at last")))
+            })
+        }
+    }
     for revision in BOTH {
-        let scripted = asking(revision, form(json!({}), json!([])));
-        let cx = cx().with_person(Arc::new(Slow)).with_timeout(Duration::from_secs(2));
+        let scripted = asking(revision.clone(), form(json!({}), json!([])));
+        let cx = cx().with_person(Arc::new(Slow)).with_service(Sampling::new(Slow));
+        let cx = cx.with_timeout(Duration::from_secs(2));
         assert_eq!(answer(&scripted, &cx).await["action"], "accept");
+        let scripted = asking(revision, sampling());
+        assert_eq!(answer(&scripted, &cx).await["content"]["text"], "at last");
+        let cx = cx.with_approval_timeout(Duration::from_secs(30));
+        let (catalog, _servers, _) = imported(scripted.import("s").with_sampling(true)).await;
+        let late = match catalog.execute(&cx, "mcp:s/t", json!({})).await {
+            Ok(result) => result.to_text(),
+            Err(error) => error.to_string(),
+        };
+        assert!(late.contains("30s"), "{late}");
     }
 }

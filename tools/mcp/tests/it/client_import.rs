@@ -2,10 +2,11 @@
 
 use rmcp::model::ProtocolVersion;
 use serde_json::json;
+use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Effects, SharedCatalog, Tool, ToolContext};
-use tools_mcp::client::{Cut, ImportError, Refusal, Server, Servers, Status};
+use tools_mcp::client::{Cut, ImportError, Refusal, Server, ServerTool, Servers, Status};
 
-use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, defined, tool};
+use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, defined, tool};
 
 fn servers() -> (SharedCatalog, Servers) {
     let catalog = SharedCatalog::new();
@@ -47,6 +48,44 @@ async fn a_definition_is_preserved() {
         assert_eq!(json!(annotations), definition["annotations"]);
         assert_eq!(json!(icons), definition["icons"]);
         assert!(*effects == Effects::Undeclared && *audit);
+    }
+}
+
+#[tokio::test]
+async fn invisible_characters_in_the_texts_of_a_schema_reach_no_model() {
+    let schema = json!({
+        "type": "object", "title": "T\u{202e}",
+        "properties": {"city": {"$ref": "#/$defs/city"}},
+        "$defs": {"city": {"type": "string", "description": "A city.\u{200b}\u{e0041}\x1b[2J", "enum": ["a\u{200b}", "b"]}},
+    });
+    let hidden = json!({"name": "hidden", "description": "Tells.", "inputSchema": schema, "outputSchema": schema});
+    let definition = ServerTool::from_json(hidden.clone()).unwrap();
+    for revision in BOTH {
+        let (catalog, servers) = servers();
+        let server = Scripted::new(revision, vec![defined(hidden.clone()), tool("plain")]);
+        let imported = servers.import(server.import("s")).unwrap();
+        let report = imported.ready().await.unwrap();
+        let notes: Vec<_> = report.notes.iter().map(|note| note.contains("another form")).collect();
+        assert_eq!(notes, [true, false], "{report:?}");
+        let entry = catalog.get("mcp:s/hidden").unwrap();
+        let mut tool = entry.tool().clone();
+        assert_eq!(tool.parameters["$defs"]["city"]["enum"], json!(["a\u{200b}", "b"]));
+        for schema in std::iter::once(&mut tool.parameters).chain(&mut tool.output) {
+            schema["$defs"]["city"].as_object_mut().unwrap().remove("enum");
+        }
+        for format in Format::ALL {
+            let wire = format.tool(&tool, Strictness::Relaxed).unwrap().definition;
+            assert!(wire.contains("A city.<U+200B><U+E0041><U+001B>[2J"), "{format}: {wire}");
+            assert!(
+                !wire.contains(['\u{202e}', '\u{200b}', '\u{e0041}', '\x1b']) && !wire.contains("\\u"),
+                "{format}: {wire}"
+            );
+        }
+        // A value is sent as the server compares it.
+        let result = catalog.execute(&cx(), "mcp:s/hidden", json!({"city": "a\u{200b}"})).await;
+        assert!(result.is_err_and(|error| error.code() != tools::ErrorCode::InvalidArguments));
+        // A pin is the definition as it was sent.
+        assert_eq!(definition.to_json()["inputSchema"], schema);
     }
 }
 

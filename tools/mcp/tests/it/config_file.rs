@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tools_mcp::config::{ConfigError, Fault, FileOwner, McpFile, ServerSettings, Transport, Variables};
+use tools_mcp::config::{ConfigError, Fault, FileOwner, McpFile, OAuthClient, ServerSettings, Transport, Variables};
 
 fn file(document: &Value) -> McpFile {
     McpFile::from_text("/p/.mcp.json", document.to_string()).unwrap()
@@ -32,7 +32,7 @@ fn servers_of_other_programs_are_read() {
     assert_eq!((command.as_str(), args.len(), cwd.as_deref()), ("npx", 2, Some("/w")));
     assert_eq!(env["KEY"], "${KEY}");
     assert!(servers["files"].is_disabled && !servers["docs"].is_disabled);
-    let Transport::Http { url, headers } = &servers["docs"].transport else { panic!("{servers:?}") };
+    let Transport::Http { url, headers, .. } = &servers["docs"].transport else { panic!("{servers:?}") };
     assert_eq!((url.as_str(), headers["Authorization"].as_str()), ("https://example.org/mcp", "Bearer ${TOKEN}"));
     assert_eq!(servers["docs"].variables().unwrap().into_iter().collect::<Vec<_>>(), ["TOKEN"]);
     assert!(matches!(servers["typed"].transport, Transport::Http { .. }));
@@ -86,7 +86,10 @@ fn every_text_of_an_entry_is_expanded_and_a_fault_names_its_place() {
     let entry = |text: &str| {
         let (stdio, http) = (
             json!({"command": text, "args": [text], "env": {"K": text}, "cwd": text}),
-            json!({"url": text, "headers": {"H": text}}),
+            json!({
+                "url": text, "headers": {"H": text},
+                "oauth": {"clientId": text, "clientSecret": text, "clientMetadataUrl": text, "callbackPort": 8080},
+            }),
         );
         file(&json!({"mcpServers": {"stdio": stdio, "http": http}}))
     };
@@ -97,7 +100,9 @@ fn every_text_of_an_entry_is_expanded_and_a_fault_names_its_place() {
     let (v, args) = ("v".to_owned(), vec!["v".to_owned()]);
     assert_eq!(expanded("stdio"), Transport::Stdio { command: v.clone(), args, env, cwd: Some(v.clone()) });
     let headers = BTreeMap::from([("H".to_owned(), v.clone())]);
-    assert_eq!(expanded("http"), Transport::Http { url: v, headers });
+    let text = Some(v.clone());
+    let oauth = OAuthClient { id: text.clone(), secret: text.clone(), document: text, callback_port: Some(8080) };
+    assert_eq!(expanded("http"), Transport::Http { url: v, headers, oauth });
 
     let entries = json!({"mcpServers": {"s": {"command": "a", "args": ["b", "${B}"]}}});
     let error = McpFile::from_text("/p/.mcp.json", entries.to_string()).unwrap().server("s").unwrap().unwrap();

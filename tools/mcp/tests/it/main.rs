@@ -9,7 +9,9 @@ mod client_hostile;
 #[cfg(feature = "http")]
 mod client_http;
 mod client_import;
+mod client_lists;
 mod client_resource;
+mod client_task_input;
 mod client_tasks;
 mod config_file;
 mod corpus;

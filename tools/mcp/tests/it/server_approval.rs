@@ -281,8 +281,21 @@ async fn the_time_of_the_person_does_not_count_against_the_call() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_the_person_never_answers_ends_at_its_own_limit() {
     let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT).with_approval_timeout(WAIT));
-    let person = Person { delay: WAIT * 2, ..Person::new(Some(json!({}))).0 };
-    let connected = connect(&server, legacy(), person).await;
-    let (text, is_error) = text_of(&call(&connected.client, "elicit", json!({})).await.unwrap());
-    assert!(is_error && text.contains("not answered within 60s"), "{text}");
+    for (mode, delay) in [(legacy(), WAIT * 2), (modern(), WAIT * 2), (modern(), WAIT * 10)] {
+        let person = Person { delay, ..Person::new(Some(json!({}))).0 };
+        let connected = connect(&server, mode, person).await;
+        let (text, is_error) = text_of(&call(&connected.client, "elicit", json!({})).await.unwrap());
+        assert!(is_error && text.contains("not answered within 60s"), "{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_may_take_as_long_as_the_host_permits() {
+    let server = server(eliciting(), ToolContext::new().with_timeout(LIMIT).with_approval_timeout(WAIT * 60));
+    for mode in BOTH {
+        let person = Person { delay: WAIT * 30, ..Person::new(Some(json!({}))).0 };
+        let connected = connect(&server, mode, person).await;
+        let result = call(&connected.client, "elicit", json!({})).await.unwrap();
+        assert_eq!(text_of(&result), ("\"accept\"".to_owned(), false));
+    }
 }

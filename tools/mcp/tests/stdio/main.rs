@@ -14,6 +14,8 @@ mod import;
 #[cfg(target_os = "linux")]
 mod peer;
 #[cfg(target_os = "linux")]
+mod served;
+#[cfg(target_os = "linux")]
 mod servers;
 #[cfg(target_os = "linux")]
 mod setup;
@@ -31,6 +33,7 @@ fn main() {
     match std::env::args().nth(1).as_deref() {
         Some(host::HOST) => return host::serve(),
         Some(peer::SERVER) => return peer::serve(),
+        Some(served::TOOLS) => return served::serve(),
         _ => {}
     }
     let trials = [
@@ -39,6 +42,7 @@ fn main() {
         hostile::trials(),
         import::trials(),
         peer::trials(),
+        served::trials(),
         servers::trials(),
         streams::trials(),
         walls::trials(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tools_mcp::client::ServerName;
-use tools_mcp::config::{FileOwner, Transport};
+use tools_mcp::config::{FileOwner, OAuthClient, Transport};
 use tools_mcp::trust::Pins;
 
 use super::AddOptions;
@@ -26,7 +26,7 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
     let transport = match (url, command.split_first()) {
         (Some(url), _) => {
             let headers = header.iter().map(|text| pair(text, ':', "a header; write NAME: VALUE"));
-            Transport::Http { url, headers: headers.collect::<Result<_, _>>()? }
+            Transport::Http { url, headers: headers.collect::<Result<_, _>>()?, oauth: OAuthClient::default() }
         }
         (None, Some((command, args))) => Transport::Stdio {
             command: command.clone(),

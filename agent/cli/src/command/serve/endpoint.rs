@@ -9,7 +9,6 @@ use tokio::net::TcpListener;
 use tools::CancellationToken;
 use tools_mcp::server::{HttpOptions, ToolServer};
 
-use super::output;
 use crate::error::Error;
 use crate::{notice, private, program};
 
@@ -79,10 +78,7 @@ impl Endpoint {
         shutdown: CancellationToken,
     ) -> Result<(), Error> {
         match self {
-            Self::Streams => {
-                let output = output::take().map_err(Error::Output)?;
-                Ok(server.serve_streams(tokio::io::stdin(), output, shutdown).await?)
-            }
+            Self::Streams => Ok(server.serve_stdio(shutdown).await?),
             Self::Http { address, options } => {
                 let listen = TcpListener::bind(address).await;
                 let listener = listen.map_err(|source| Error::Listen { address, source })?;

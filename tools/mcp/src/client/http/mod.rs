@@ -157,8 +157,7 @@ impl HttpServer {
 
     /// Makes the client of one connection.
     fn requests(&self) -> Result<Requests, HttpError> {
-        let host = self.url.host_str().unwrap_or_default();
-        let target = self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let target = target(&self.url);
         let mut options = self.options.clone();
         if is_private(&self.url) {
             options = options.with_private_host(target.clone());
@@ -202,6 +201,12 @@ fn is_private(url: &Url) -> bool {
         Ok(std::net::IpAddr::V6(address)) => address.is_loopback() || address.is_unique_local(),
         Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
+}
+
+/// Returns the host of a URL as a target of the scheme `net`, with the port if the URL names one.
+fn target(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
 /// Splits a header's value after its scheme, such as `Bearer `.

@@ -1,11 +1,16 @@
 //! [`Exchange`]: the requests of OAuth.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rmcp::transport::auth::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
 };
+use serde::Deserialize;
 use tools::protocol::{Access, Target};
 use tools::{Grant, ToolContext};
 use tools_http::{HttpClient, Method, Request, Response, Url};
+
+use super::super::target;
 
 /// The fields of a form whose values are secrets.
 const SECRET_FIELDS: [&str; 4] = ["client_secret", "code", "code_verifier", "refresh_token"];
@@ -15,6 +20,17 @@ pub(super) struct Exchange {
     pub(super) following: HttpClient,
     /// Refuses redirects, which would take a token along.
     pub(super) direct: HttpClient,
+    pub(super) registration: Registration,
+}
+
+/// The identifier and the secret of the latest registration, which `rmcp` does not pass on.
+pub(super) type Registration = Arc<Mutex<Option<Client>>>;
+
+/// The answer to a registration.
+#[derive(Clone, Deserialize)]
+pub(super) struct Client {
+    pub(super) client_id: String,
+    pub(super) client_secret: Option<String>,
 }
 
 impl OAuthHttpClient for Exchange {
@@ -30,6 +46,7 @@ impl Exchange {
             _ => &self.direct,
         };
         let (parts, body) = request.request.into_parts();
+        let is_json = parts.headers.get(http::header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
         let mut request = Request::new(parts.method, &parts.uri.to_string())?;
         for (name, value) in &parts.headers {
             request = request.with_header(name.clone(), value.clone());
@@ -37,12 +54,17 @@ impl Exchange {
         if request.method() != Method::GET {
             request = request.with_body(body.clone());
         }
-        let url = request.url();
-        let host = url.host_str().unwrap_or_default();
-        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let host = target(request.url());
         let clause = |access| Ok::<_, OAuthHttpClientError>(Target::new(access, "net", host.clone())?.to_clause());
         let cx = ToolContext::new().with_grant(Grant::new([clause(Access::Read)?, clause(Access::Write)?]));
         let Response { status, headers, body: answer, .. } = client.send(&cx, request).await?;
+        // Other requests are forms.
+        if status.is_success()
+            && is_json
+            && let Ok(client) = serde_json::from_slice(&answer)
+        {
+            *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(client);
+        }
         // The text of an error is shown, and may repeat the request.
         let answer = if status.is_success() { answer.to_vec() } else { masked(&body, &answer) };
         let mut response = http::Response::new(answer);

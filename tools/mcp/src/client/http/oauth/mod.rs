@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tools::{Secret, visible_line};
 use tools_http::{HttpClient, HttpError, HttpLimits, Method, Request, Url};
 
-use self::exchange::Exchange;
+use self::exchange::{Exchange, Registration};
 use self::redirect::Redirect;
 use self::store::Store;
 use super::challenges::Challenges;
@@ -69,6 +69,7 @@ pub(super) struct Settings {
     folder: Option<PathBuf>,
     client: Option<(String, Option<Secret>)>,
     document: Option<String>,
+    callback_port: u16,
     challenges: Arc<Challenges>,
 }
 
@@ -104,6 +105,14 @@ impl HttpServer {
         self
     }
 
+    /// Sets the port of this machine to which the browser leads back, as `http://127.0.0.1:PORT/callback`. By default, it is any: an
+    /// authorisation server ignores the port of such a URL, unless it knows the program by a registration that has one.
+    #[must_use]
+    pub fn with_callback_port(mut self, port: u16) -> Self {
+        self.login.callback_port = port;
+        self
+    }
+
     /// Returns true if the server has refused a request since the latest login, and a login may permit it.
     pub fn is_login_required(&self) -> bool {
         self.login.challenges.is_pending()
@@ -121,7 +130,7 @@ impl HttpServer {
     /// refuses.
     pub async fn log_in(&self, open: impl FnOnce(&str)) -> Result<(), LoginError> {
         let folder = self.login.folder.as_deref().ok_or(LoginError::NoFolder)?;
-        let redirect = Redirect::listen().await?;
+        let redirect = Redirect::listen(self.login.callback_port).await?;
         let mut manager = self.manager(folder).await?;
         if !self.is_login_required() {
             self.probe().await;
@@ -185,7 +194,7 @@ impl HttpServer {
         let mut manager = self.manager(folder).await.map_err(refused)?;
         if Store::new(folder, &self.url).exists() {
             // The server itself is likely out of reach too, and its answer says more.
-            if let Err(error) = self.restore(&mut manager).await {
+            if let Err(error) = self.restore(&mut manager, folder).await {
                 tracing::warn!(server = self.url_secrets.shown(&self.url), "tokens are not used: {error}");
             }
         }
@@ -193,22 +202,27 @@ impl HttpServer {
     }
 
     /// Prepares the use of the stored tokens.
-    async fn restore(&self, manager: &mut AuthorizationManager) -> Result<(), AuthError> {
+    async fn restore(&self, manager: &mut AuthorizationManager, folder: &Path) -> Result<(), AuthError> {
         let challenge = self.login.challenges.latest();
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await?;
         manager.set_metadata(found.metadata);
         let is_restored = manager.initialize_from_store().await?;
-        let Some((id, Some(secret))) = self.login.client.as_ref().filter(|_| is_restored) else { return Ok(()) };
-        // The secret is not stored with the tokens.
+        let client = match &self.login.client {
+            _ if !is_restored => None,
+            Some((id, secret)) => secret.as_ref().map(|secret| (id.clone(), secret.clone())),
+            None => Store::new(folder, &self.url).registered(),
+        };
+        let Some((id, secret)) = client else { return Ok(()) };
         manager.configure_client(OAuthClientConfig::new(id, self.url.as_str()).with_client_secret(secret.expose()))
     }
 
     async fn manager(&self, folder: &Path) -> Result<AuthorizationManager, AuthError> {
         let exchange = self.exchange().map_err(|error| AuthError::InternalError(error.to_string()))?;
+        let registration = exchange.registration.clone();
         let mut manager =
             AuthorizationManager::new_with_oauth_http_client(self.url.as_str(), Arc::new(exchange)).await?;
         if !folder.as_os_str().is_empty() {
-            manager.set_credential_store(Store::new(folder, &self.url));
+            manager.set_credential_store(Store::new(folder, &self.url).with_registration(registration));
         }
         Ok(manager)
     }
@@ -226,7 +240,7 @@ impl HttpServer {
         let following = HttpClient::from_options(options.clone().with_limits(limits.clone()))?;
         limits.max_redirects = 0;
         let direct = following.new_sibling(options.with_limits(limits))?;
-        Ok(Exchange { following, direct })
+        Ok(Exchange { following, direct, registration: Registration::default() })
     }
 }
 

@@ -21,8 +21,9 @@ pub(super) struct Redirect {
 }
 
 impl Redirect {
-    pub(super) async fn listen() -> io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// Listens at a port of this machine. Port 0 is any.
+    pub(super) async fn listen(port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let url = format!("http://{}/callback", listener.local_addr()?);
         Ok(Self { listener, url })
     }

@@ -5,11 +5,15 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::PoisonError;
 
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
+use serde::{Deserialize, Serialize};
+use tools::Secret;
 use tools::protocol::Digest;
 use tools_http::Url;
 
+use super::exchange::Registration;
 use crate::private_file;
 
 /// The maximum size of the file, in bytes.
@@ -20,12 +24,34 @@ type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T, AuthError>> + Send + '
 /// The file with the tokens of a server, which only its owner can read.
 pub(super) struct Store {
     path: PathBuf,
+    registration: Registration,
+}
+
+/// The content of the file.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    credentials: StoredCredentials,
+    /// The secret that a registration gave the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
 }
 
 impl Store {
     pub(super) fn new(folder: &Path, server: &Url) -> Self {
         let name = Digest::hash_bytes(server.as_str().as_bytes()).to_string();
-        Self { path: folder.join(format!("{}.json", &name[..32])) }
+        Self { path: folder.join(format!("{}.json", &name[..32])), registration: Registration::default() }
+    }
+
+    /// Keeps the secret of a registration together with the tokens that it brings.
+    pub(super) fn with_registration(self, registration: Registration) -> Self {
+        Self { registration, ..self }
+    }
+
+    /// Returns the identifier and the secret of the registration that brought the tokens. Returns `None` if it has no secret.
+    pub(super) fn registered(&self) -> Option<(String, Secret)> {
+        let Stored { credentials, client_secret } = self.read().ok().flatten()?;
+        client_secret.map(|secret| (credentials.client_id, Secret::new(&secret)))
     }
 
     /// Returns the path of the server's latest challenge.
@@ -35,7 +61,7 @@ impl Store {
 
     /// Returns the scopes of the latest login.
     pub(super) fn granted(&self) -> Vec<String> {
-        self.read().ok().flatten().map(|credentials| credentials.granted_scopes).unwrap_or_default()
+        self.read().ok().flatten().map(|stored| stored.credentials.granted_scopes).unwrap_or_default()
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -46,13 +72,22 @@ impl Store {
         private_file::remove(&self.path).map(drop)
     }
 
-    fn read(&self) -> io::Result<Option<StoredCredentials>> {
+    fn read(&self) -> io::Result<Option<Stored>> {
         let Some(text) = private_file::read(&self.path, MAX_BYTES)? else { return Ok(None) };
         Ok(Some(serde_json::from_str(&text)?))
     }
 
-    fn write(&self, credentials: &StoredCredentials) -> io::Result<()> {
-        private_file::replace(&self.path, &serde_json::to_string(credentials)?)
+    fn write(&self, credentials: StoredCredentials) -> io::Result<()> {
+        let registered = self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let client_secret = match registered {
+            Some(client) if client.client_id == credentials.client_id => client.client_secret,
+            _ => {
+                let earlier = self.registered().filter(|(id, _)| *id == credentials.client_id);
+                earlier.map(|(_, secret)| secret.expose().to_owned())
+            }
+        };
+        let client_secret = client_secret.filter(|secret| !secret.is_empty());
+        private_file::replace(&self.path, &serde_json::to_string(&Stored { credentials, client_secret })?)
     }
 }
 
@@ -62,7 +97,10 @@ impl CredentialStore for Store {
         'a: 'b,
         Self: 'b,
     {
-        Box::pin(async { self.read().map_err(|error| self.failed(&error)) })
+        Box::pin(async {
+            let stored = self.read().map_err(|error| self.failed(&error))?;
+            Ok(stored.map(|stored| stored.credentials))
+        })
     }
 
     fn save<'a, 'b>(&'a self, credentials: StoredCredentials) -> Later<'b, ()>
@@ -70,7 +108,7 @@ impl CredentialStore for Store {
         'a: 'b,
         Self: 'b,
     {
-        Box::pin(async move { self.write(&credentials).map_err(|error| self.failed(&error)) })
+        Box::pin(async move { self.write(credentials).map_err(|error| self.failed(&error)) })
     }
 
     fn clear<'a, 'b>(&'a self) -> Later<'b, ()>

@@ -90,6 +90,24 @@ async fn a_login_stores_tokens_for_the_owner_alone_which_are_sent_refreshed_and_
 }
 
 #[tokio::test]
+async fn the_secret_of_a_registration_is_kept_with_the_tokens_and_used_to_renew_them() {
+    let (site, folder) = (site().await, tempfile::tempdir().unwrap());
+    *site.secret.lock().unwrap() = Some("registered-secret".to_owned());
+    let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(folder.path());
+    site.log_in(&mcp, &["code=the-code&state={state}"]).await.unwrap();
+    for number in 2..4 {
+        site.token.lock().unwrap().0 = "another".to_owned();
+        assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
+        let sent = format!("Bearer access-token-{number}");
+        assert_eq!(site.mcp_requests().last().unwrap().header("authorization"), Some(&*sent));
+    }
+    mcp.log_out().unwrap();
+    let kept = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let has_secret = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap().contains("registered-secret");
+    assert_eq!(kept.filter(|entry| has_secret(entry.path())).count(), 0);
+}
+
+#[tokio::test]
 async fn programs_that_refresh_at_the_same_time_keep_the_login() {
     let (site, folder) = (site().await, tempfile::tempdir().unwrap());
     let mcp = HttpServer::new(&site.server.url("/mcp")).unwrap().with_tokens(folder.path());

@@ -13,6 +13,8 @@ pub(crate) struct Site {
     pub(crate) server: TestServer,
     /// The token that the server takes, and the number of tokens so far.
     pub(crate) token: Arc<Mutex<(String, usize)>>,
+    /// The secret of the program, which a registration gives and each request for tokens must have.
+    pub(crate) secret: Arc<Mutex<Option<String>>>,
     /// The code challenge of the browser's request.
     pub(crate) challenge: Arc<Mutex<String>>,
 }
@@ -22,7 +24,8 @@ pub(crate) async fn start(page: &'static str, answer: impl Fn(&Received) -> Vec<
     let origin: Arc<OnceLock<String>> = Arc::default();
     let token: Arc<Mutex<(String, usize)>> = Arc::default();
     let challenge: Arc<Mutex<String>> = Arc::default();
-    let (at, valid, challenged) = (origin.clone(), token.clone(), challenge.clone());
+    let secret: Arc<Mutex<Option<String>>> = Arc::default();
+    let (at, valid, challenged, required) = (origin.clone(), token.clone(), challenge.clone(), secret.clone());
     let respond = move |request: &Received| {
         let origin = at.get().unwrap();
         let json = |value: Value| TestServer::ok("application/json", value.to_string());
@@ -37,31 +40,36 @@ pub(crate) async fn start(page: &'static str, answer: impl Fn(&Received) -> Vec<
                 "registration_endpoint": format!("{origin}/register"),
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
+                "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
             })),
             "/register" => {
                 let asked: Value = serde_json::from_slice(&request.body).unwrap();
-                json(json!({"client_id": "client-1", "redirect_uris": asked["redirect_uris"]}))
+                let secret = required.lock().unwrap().clone();
+                let redirect = &asked["redirect_uris"];
+                json(json!({"client_id": "client-1", "client_secret": secret, "redirect_uris": redirect}))
             }
             "/token" => {
                 let form: HashMap<_, _> = form(&request.body);
                 if form.get("code").is_some_and(|code| code == "redirected") {
                     return TestServer::head("307 Temporary Redirect", &[("location", "/elsewhere")]);
                 }
-                let is_right = match &*form["grant_type"] {
-                    "authorization_code" => {
-                        let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
-                        form["code"] == "the-code" && BASE64URL_NOPAD.encode(&digest) == *challenged.lock().unwrap()
-                    }
-                    _ => {
-                        let mut valid = valid.lock().unwrap();
-                        let is_latest = form["refresh_token"] == format!("the-refresh-token-{}", valid.1);
-                        if !is_latest {
-                            // It may have been stolen, so the login ends.
-                            *valid = ("revoked".to_owned(), valid.1 + 1000);
+                let is_right = form.get("client_secret") == required.lock().unwrap().as_ref();
+                let is_right = is_right
+                    && match &*form["grant_type"] {
+                        "authorization_code" => {
+                            let digest = hmac_sha256::Hash::hash(form["code_verifier"].as_bytes());
+                            form["code"] == "the-code" && BASE64URL_NOPAD.encode(&digest) == *challenged.lock().unwrap()
                         }
-                        is_latest
-                    }
-                };
+                        _ => {
+                            let mut valid = valid.lock().unwrap();
+                            let is_latest = form["refresh_token"] == format!("the-refresh-token-{}", valid.1);
+                            if !is_latest {
+                                // It may have been stolen, so the login ends.
+                                *valid = ("revoked".to_owned(), valid.1 + 1000);
+                            }
+                            is_latest
+                        }
+                    };
                 if !is_right {
                     let error =
                         json!({"error": "invalid_grant", "error_description": format!("this is wrong: {form:?}")});
@@ -89,7 +97,7 @@ pub(crate) async fn start(page: &'static str, answer: impl Fn(&Received) -> Vec<
     };
     let server = TestServer::start(move |request| closing(respond(request))).await;
     origin.set(server.url("").trim_end_matches('/').to_owned()).unwrap();
-    Site { server, token, challenge }
+    Site { server, token, secret, challenge }
 }
 
 fn form(body: &[u8]) -> HashMap<String, String> {

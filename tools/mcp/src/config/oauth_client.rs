@@ -1,0 +1,70 @@
+//! [`OAuthClient`]: the registration of the program at an authorisation server.
+
+use serde_json::{Value, json};
+
+use super::Fault;
+use super::fields::{Fields, Misplaced};
+
+/// The field of an entry.
+pub(super) const FIELD: &str = "oauth";
+
+/// The registration of the program at the authorisation server of a server, with the fields of `oauth` that other programs have too.
+/// Without one, a login registers the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OAuthClient {
+    /// `clientId`: the identifier that the authorisation server gave the program.
+    pub id: Option<String>,
+    /// `clientSecret`: the secret of the identifier.
+    pub secret: Option<String>,
+    /// `clientMetadataUrl`: the `https` URL of a document that describes the program.
+    pub document: Option<String>,
+    /// `callbackPort`: the port of this machine to which the browser leads back. `None` is any.
+    pub callback_port: Option<u16>,
+}
+
+impl OAuthClient {
+    pub(super) fn parse(entry: Fields<'_>) -> Result<Self, Misplaced> {
+        let Some(fields) = entry.object(FIELD)?.map(Fields) else { return Ok(Self::default()) };
+        let within = |(place, fault): Misplaced| (format!("{FIELD}.{place}"), fault);
+        let text = |name| fields.text(name).map_err(within);
+        let port = |value: &Value| value.as_u64().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0);
+        let misplaced = || within(("callbackPort".to_owned(), Fault::Expected { expected: "a port, 1 to 65535" }));
+        let callback_port = fields.get("callbackPort").map(|value| port(value).ok_or_else(misplaced)).transpose()?;
+        Ok(Self {
+            id: text("clientId")?,
+            secret: text("clientSecret")?,
+            document: text("clientMetadataUrl")?,
+            callback_port,
+        })
+    }
+
+    /// Returns the fields as JSON, or null if there are none.
+    pub(crate) fn to_json(&self) -> Value {
+        let Self { id, secret, document, callback_port } = self;
+        let fields = json!({
+            "clientId": id, "clientSecret": secret, "clientMetadataUrl": document, "callbackPort": callback_port,
+        });
+        match fields {
+            Value::Object(fields) if *self != Self::default() => {
+                fields.into_iter().filter(|(_, value)| !value.is_null()).collect()
+            }
+            _ => Value::Null,
+        }
+    }
+
+    /// Returns the registration with changed texts.
+    pub(super) fn map(
+        &self,
+        change: &mut dyn FnMut(String, &str) -> Result<String, Misplaced>,
+    ) -> Result<Self, Misplaced> {
+        let mut text = |name: &str, text: &Option<String>| {
+            text.as_ref().map(|text| change(format!("{FIELD}.{name}"), text)).transpose()
+        };
+        Ok(Self {
+            id: text("clientId", &self.id)?,
+            secret: text("clientSecret", &self.secret)?,
+            document: text("clientMetadataUrl", &self.document)?,
+            callback_port: self.callback_port,
+        })
+    }
+}

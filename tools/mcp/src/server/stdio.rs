@@ -1,0 +1,73 @@
+//! Serves the client that started this process, over its standard streams.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tools::CancellationToken;
+
+use super::{ServeError, ToolServer};
+
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+impl ToolServer {
+    /// Serves the client that started this process, over standard input and output, until the input ends or `shutdown` is cancelled.
+    ///
+    /// - On Unix, later prints to standard output go to standard error: a tool that prints would break the protocol.
+    /// - On Linux, pipes are read and written by the runtime itself. It must have I/O enabled. Other streams take threads.
+    ///
+    /// # Errors
+    /// Returns an error if standard output cannot be redirected, or as [`serve_streams`](Self::serve_streams) does.
+    pub async fn serve_stdio(&self, shutdown: CancellationToken) -> Result<(), ServeError> {
+        let output = output().map_err(|source| ServeError::Output { source })?;
+        self.serve_streams(input(), output, shutdown).await
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn input() -> Input {
+    use std::os::fd::AsFd as _;
+
+    use tokio::net::unix::pipe::OpenOptions;
+
+    match pipe_path(io::stdin().as_fd()).map(|path| OpenOptions::new().open_receiver(path)) {
+        Some(Ok(pipe)) => Box::new(pipe),
+        _ => Box::new(tokio::io::stdin()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn input() -> Input {
+    Box::new(tokio::io::stdin())
+}
+
+#[cfg(unix)]
+fn output() -> io::Result<Output> {
+    use std::os::fd::AsFd as _;
+
+    let own = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
+    #[cfg(target_os = "linux")]
+    if let Some(path) = pipe_path(own.as_fd())
+        && let Ok(pipe) = tokio::net::unix::pipe::OpenOptions::new().open_sender(path)
+    {
+        return Ok(Box::new(pipe));
+    }
+    Ok(Box::new(tokio::fs::File::from_std(own.into())))
+}
+
+#[cfg(not(unix))]
+fn output() -> io::Result<Output> {
+    Ok(Box::new(tokio::io::stdout()))
+}
+
+/// Returns a path that opens a pipe once more, so that other processes that share the descriptor do not get its non-blocking mode. Returns
+/// `None` for other streams.
+#[cfg(target_os = "linux")]
+fn pipe_path(stream: std::os::fd::BorrowedFd<'_>) -> Option<std::path::PathBuf> {
+    use std::os::fd::AsRawFd as _;
+    use std::os::unix::fs::FileTypeExt as _;
+
+    let path = std::path::PathBuf::from(format!("/proc/self/fd/{}", stream.as_raw_fd()));
+    path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo()).then_some(path)
+}
