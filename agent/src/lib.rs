@@ -22,6 +22,7 @@ mod run;
 mod run_options;
 mod selection;
 mod session;
+mod session_events;
 mod skipped_tool;
 mod sub_agents;
 mod system;

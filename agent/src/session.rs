@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
 
-use crate::driver::SessionEvents;
 use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
 use crate::run::Compaction;
+use crate::session_events::SessionEvents;
 use crate::{Plan, Run, Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].

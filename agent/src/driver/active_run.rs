@@ -1,7 +1,5 @@
 //! [`ActiveRun`]: the run of a call, as a service for the tools of this crate.
 
-mod session_events;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -10,9 +8,8 @@ use tools::{CancellationToken, ToolContext, ToolResult};
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
 use crate::run::PastResults;
+use crate::session_events::SessionEvents;
 use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet};
-
-pub(crate) use self::session_events::SessionEvents;
 
 /// The run that makes a call. The driver offers it to the calls of the run.
 pub(crate) struct ActiveRun {
@@ -50,6 +47,9 @@ enum Receiver {
     /// The present run of the session, for a sub-agent that outlives its call.
     Session(SessionEvents),
 }
+
+/// The present run of a session, until it is dropped. A dropped run sends no further events.
+pub(super) struct PresentRun(Arc<ActiveRun>, Arc<dyn EventSink>);
 
 impl ActiveRun {
     /// Creates the run of a driver in a session.
@@ -117,6 +117,13 @@ impl ActiveRun {
         *self.has_ended.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
+    /// Makes this the run that receives the events of the session's sub-agents in the background.
+    pub(super) fn attach(self: &Arc<Self>) -> PresentRun {
+        let sink: Arc<dyn EventSink> = self.clone();
+        self.events.attach(sink.clone());
+        PresentRun(self.clone(), sink)
+    }
+
     /// Returns true if a call of this run waits for a sub-agent.
     pub(super) fn has_sub_agents(&self) -> bool {
         self.sub_agents.load(Ordering::Relaxed) > 0
@@ -138,6 +145,19 @@ impl WorkingAgent {
     fn new(receiver: Receiver, cx: &ToolContext) -> Self {
         let (agent, call) = (cx.agent().unwrap_or_default().to_owned(), cx.call_id().unwrap_or_default().to_owned());
         Self { receiver, agent, call }
+    }
+}
+
+impl EventSink for ActiveRun {
+    fn send(&self, event: Event) {
+        Self::send(self, || event);
+    }
+}
+
+impl Drop for PresentRun {
+    fn drop(&mut self) {
+        self.0.end();
+        self.0.events.detach(&self.1);
     }
 }
 

@@ -41,7 +41,7 @@ use crate::{
     Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
-pub(crate) use self::active_run::{ActiveRun, SessionEvents};
+pub(crate) use self::active_run::ActiveRun;
 pub use self::error::DriverError;
 pub(crate) use self::metering::Meter;
 pub use self::worker_gate::abandoned_calls;
@@ -258,7 +258,7 @@ impl Driver {
         let cx = self.deferring(self.call_context(session, &budget, self.wire()), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &mut run, &sink);
-        let present = session.events().attach(&active);
+        let present = active.attach();
         let run_cx = RunContext {
             session: &*session,
             cx: &cx,
