@@ -4,6 +4,7 @@ mod agent;
 mod approver;
 mod deadline;
 mod domain;
+mod exposure;
 mod layer;
 mod need;
 mod observer;
@@ -34,6 +35,7 @@ use crate::{Entry, Layer, Policy};
 
 pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
+pub use exposure::Exposure;
 pub use need::Need;
 pub use observer::DeadlineObserver;
 pub use order::CallOrder;

@@ -80,7 +80,11 @@ async fn waiting_for_another_writer_does_not_block_the_async_thread() {
         let (is_held, may_end) = (is_held.clone(), may_end.clone());
         holder.write(move |_| {
             is_held.store(true, Ordering::Release);
-            while !may_end.load(Ordering::Acquire) {
+            // Ends also if the test fails.
+            for _ in 0..5000 {
+                if may_end.load(Ordering::Acquire) {
+                    break;
+                }
                 std::thread::sleep(Duration::from_millis(1));
             }
             Ok::<_, StoreError>(())
