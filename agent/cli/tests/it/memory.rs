@@ -81,9 +81,12 @@ fn a_resumed_session_has_still_read_the_page() {
     let (crib, server) = (Crib::new(), page());
     write_user(&crib, &server.settings());
     let read = call("web.fetch", &json!({"url": server.url("/")}));
-    let done = json!({"text": "done"});
     session(&crib, std::slice::from_ref(&read), &[]);
-    session(&crib, &[read, done, save("a fact")], &["--resume"]);
+    let done = json!({"text": "done"});
+    let turns = [read, done.clone(), save("a fact"), done].map(|turn| turn.to_string());
+    let script = crib.script(&turns.each_ref().map(String::as_str));
+    let chat = [&["chat", "--resume", "--script", &script][..], &WRITE].concat();
+    crib.run_with_input(&chat, b"go on\n").expect(0);
     assert_eq!(listed(&crib), [("a fact".to_owned(), false)]);
     session(&crib, &[save("another fact")], &[]);
     assert_eq!(listed(&crib)[1], ("another fact".to_owned(), true));
