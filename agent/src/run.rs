@@ -86,6 +86,8 @@ pub struct Run {
     /// The key of the requests for approvals, if approvals can wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     approval_key: Option<ApprovalKey>,
+    /// True if the session has read text from the open world.
+    exposed: bool,
     state: State,
 }
 
@@ -138,6 +140,7 @@ impl Run {
             spent: None,
             prefix: None,
             approval_key: None,
+            exposed: false,
             state: State::Asking,
         }
     }

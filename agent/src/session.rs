@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Grant, Policy, ToolContext};
+use tools::{Arguments, Entry, Execution, Exposure, Grant, Policy, ToolContext};
 
 use crate::models::with_session_model;
 use crate::plan::plan_of;
@@ -42,11 +42,13 @@ impl Session {
     ///
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
     /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call, and
-    /// so do [services of which each agent has its own](tools::Services::insert_per_agent).
+    /// so do [services of which each agent has its own](tools::Services::insert_per_agent). Its [`Exposure`] is that of the context, if it
+    /// has one, or a new one.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let services = if cx.depth() == 0 { cx.services().clone() } else { cx.services().for_sub_agent() };
         let cx = cx.with_services(services);
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
+        let cx = if cx.service::<Exposure>().is_some() { cx } else { cx.with_service(Exposure::new()) };
         let tools = ToolSet::new(with_session_model(entries, cx.services()), &selection, cx.services());
         Self {
             tools,

@@ -14,6 +14,7 @@ fn linked_tools_match_the_golden_list() {
     let is_enabled = |name: &&str| match name.split_once('.') {
         Some(("exec", _)) => cfg!(feature = "exec"),
         Some(("fs", _)) => cfg!(feature = "fs"),
+        Some(("memory", _)) => cfg!(feature = "memory"),
         Some(("weather", _)) => cfg!(feature = "weather"),
         Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
@@ -31,6 +32,9 @@ fn every_crate_contributes() {
     }
     if cfg!(feature = "fs") {
         tools::expect_linked!("toolcrib-fs", "tools_fs").unwrap();
+    }
+    if cfg!(feature = "memory") {
+        tools::expect_linked!("toolcrib-memory", "tools_memory").unwrap();
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();

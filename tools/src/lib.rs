@@ -76,8 +76,8 @@ pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
 pub use context::{
-    AgentError, AnswerFuture, Approval, ApprovalFuture, Approver, Decision, Need, NobodyThere, Person, Progress,
-    ProgressSink, Services, ToolContext,
+    AgentError, AnswerFuture, Approval, ApprovalFuture, Approver, Decision, Exposure, Need, NobodyThere, Person,
+    Progress, ProgressSink, Services, ToolContext,
 };
 pub use definition::DefinitionError;
 pub use entry::Entry;

@@ -11,6 +11,8 @@ mod list;
 mod lock;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "memory")]
+mod memory;
 mod new;
 mod providers;
 mod run;
@@ -50,6 +52,8 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
+    #[cfg(feature = "memory")]
+    Memory(memory::MemoryArgs),
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -79,6 +83,8 @@ impl Cli {
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "mcp")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
+            #[cfg(feature = "memory")]
+            Command::Memory(memory) => memory.run(),
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

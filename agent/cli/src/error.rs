@@ -166,6 +166,18 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Login(#[from] tools_mcp::client::LoginError),
+    #[cfg(feature = "memory")]
+    #[error(transparent)]
+    Memory(#[from] tools_builtin::memory::MemoryError),
+    #[cfg(feature = "memory")]
+    #[error(transparent)]
+    ImportMemories(#[from] tools_builtin::memory::ImportError),
+    #[cfg(feature = "memory")]
+    #[error("cannot read {}: {source}; check the path", path.display())]
+    MemoryFile { path: PathBuf, source: io::Error },
+    #[cfg(feature = "memory")]
+    #[error("there is no folder for the data of this user, so there are no memories; set HOME")]
+    NoData,
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -209,6 +221,8 @@ impl Error {
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             #[cfg(feature = "mcp")]
             Self::Login(_) => Exit::Failed,
+            #[cfg(feature = "memory")]
+            Self::Memory(_) | Self::ImportMemories(_) | Self::MemoryFile { .. } | Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent::SessionConsent;
 use clap::Args;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Grant, OutputStore, Target, Tasks, ToolContext};
+use tools::{CancellationToken, Exposure, Grant, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
@@ -95,6 +95,7 @@ impl HostOptions {
             .chain(of_servers.iter().map(PathBuf::as_path))
             .chain(self.policy.policy.as_deref())
             .chain(protected.control.iter().map(PathBuf::as_path));
+        services.insert(Exposure::new());
         let mut context = in_workspace(ToolContext::new().with_services(services), control)
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))

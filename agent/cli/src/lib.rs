@@ -38,6 +38,7 @@ mod key_source;
 mod linked;
 mod lock_file;
 mod mcp;
+mod memory;
 mod notice;
 mod observer;
 mod output;

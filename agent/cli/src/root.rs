@@ -12,6 +12,7 @@ use tools::{OutputStore, Services, Tasks, ToolContext};
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::folders;
+use crate::memory;
 use crate::program;
 use crate::web;
 
@@ -63,6 +64,7 @@ impl RootOption {
         let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
+        memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         Ok(services)
     }
 }

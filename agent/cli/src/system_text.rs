@@ -3,6 +3,8 @@
 use agent::{SystemText, tool_guidance};
 use tools::ToolContext;
 
+use crate::memory;
+
 /// The workspace's file of instructions for agents.
 const INSTRUCTIONS: &str = "AGENTS.md";
 
@@ -21,6 +23,7 @@ pub(crate) fn build(cx: &ToolContext) -> SystemText {
         .with_section("identity", IDENTITY)
         .with_section("workspace", workspace)
         .with_section("instructions", instructions)
+        .with_section("memories", memory::digest(cx))
         .with_tool_section("tools", tool_guidance)
 }
 

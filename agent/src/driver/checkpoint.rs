@@ -34,6 +34,7 @@ impl Driver {
         }
         run.record_spent(run_cx.budget.spent());
         let cx = run_cx.session.context();
+        run.record_exposure(cx.is_exposed());
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());
         };

@@ -217,6 +217,9 @@ impl Driver {
         run.check_answer(check);
         session.record_turn(run.turns());
         session.restore_plan(run.messages());
+        if run.is_exposed() {
+            session.context().record_exposure();
+        }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());

@@ -26,6 +26,16 @@ impl Run {
         self.spent.replace(spent) != Some(spent)
     }
 
+    /// Returns true if the session of the run has read text from the open world.
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.exposed
+    }
+
+    /// Records whether the session of the run has read text from the open world.
+    pub(crate) fn record_exposure(&mut self, is_exposed: bool) {
+        self.exposed |= is_exposed;
+    }
+
     /// Returns the beginning of the run's last requests. Returns `None` before the first one.
     pub(crate) fn prefix(&self) -> Option<&Prefix> {
         self.prefix.as_ref()

@@ -28,7 +28,14 @@ pub(super) struct StoredRun {
     prefix: Option<Prefix>,
     #[serde(default)]
     approval_key: Option<ApprovalKey>,
+    /// A run of an earlier version may have read anything.
+    #[serde(default = "exposed")]
+    exposed: bool,
     state: State,
+}
+
+fn exposed() -> bool {
+    true
 }
 
 impl TryFrom<StoredRun> for Run {
@@ -47,6 +54,7 @@ impl TryFrom<StoredRun> for Run {
             spent: stored.spent,
             prefix: stored.prefix,
             approval_key: stored.approval_key,
+            exposed: stored.exposed,
             state: stored.state,
         };
         match &run.state {

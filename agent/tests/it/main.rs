@@ -12,6 +12,7 @@ mod deferred;
 mod direct;
 mod driver;
 mod event;
+mod exposure;
 mod extract;
 mod fault;
 mod generate;

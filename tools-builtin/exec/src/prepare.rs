@@ -187,6 +187,10 @@ impl Prepared {
         if network.is_some() {
             walls.network = walls::Network::Proxy;
         }
+        // The program can pass on text of strangers.
+        if confinement.is_none() || !matches!(walls.network, walls::Network::None) {
+            cx.record_exposure();
+        }
         let home = match confinement {
             Some(Confinement::Bubblewrap(_)) => Path::new("/tmp"),
             _ => scratch.path(),

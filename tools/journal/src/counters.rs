@@ -3,9 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params};
-
-use crate::open::{self, BUSY_TIMEOUT};
+use rusqlite::{Connection, Transaction, params};
+use tools_store::{Durability, StoreError, begin};
 
 /// Named counters in a file of their own, which all processes of a user share.
 ///
@@ -42,9 +41,8 @@ impl SharedCounters {
     /// # Errors
     /// Returns an error if the file cannot be created, or is not a file of counters.
     pub fn open(path: &Path) -> Result<Self, CounterError> {
-        let failed = |reason: String| CounterError { path: path.to_owned(), reason };
-        open::create(path).map_err(|error| failed(error.to_string()))?;
-        let connection = connect(path).map_err(|error| failed(error.to_string()))?;
+        let failed = |error: StoreError| CounterError { path: path.to_owned(), reason: error.to_string() };
+        let connection = connect(path).map_err(failed)?;
         Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
     }
 
@@ -62,8 +60,7 @@ impl SharedCounters {
     ) -> Result<Result<(), E>, CounterError> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let update = || -> rusqlite::Result<Result<(), E>> {
-            // Immediate: takes the write lock before the first read.
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = begin(&mut connection)?;
             let mut values = keys.iter().map(|key| read(&transaction, key)).collect::<Result<Vec<_>, _>>()?;
             if let Err(refused) = change(&mut values) {
                 return Ok(Err(refused));
@@ -78,12 +75,8 @@ impl SharedCounters {
     }
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    open::switched_to_wal(&connection)?;
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let connection = tools_store::connect("file of counters", path, Durability::Process)?;
     connection.execute_batch(
         "CREATE TABLE IF NOT EXISTS counter (
             name TEXT NOT NULL,

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, TransactionBehavior, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
+use tools_store::begin;
 
 use crate::error::Fault;
 use crate::row::{COLUMNS, erased};
@@ -61,7 +62,7 @@ fn first_older(connection: &Connection, session: &str) -> Result<Option<u64>, Fa
 }
 
 fn erase_session(connection: &mut Connection, session: &str) -> Result<usize, Fault> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = begin(connection)?;
     let rows: Vec<i64> = transaction
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?

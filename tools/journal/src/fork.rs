@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rusqlite::Connection;
 use rusqlite::types::Value;
-use rusqlite::{Connection, TransactionBehavior};
+use tools_store::begin;
 
 use crate::error::Fault;
 use crate::ledger::Ledger;
@@ -47,7 +48,7 @@ impl Audit {
 fn copy(audit: &Audit, session: &str, target: &mut Connection, name: &str) -> Result<(), Fault> {
     // One read transaction, so that rows and messages are of the same moment.
     let source = audit.connection.unchecked_transaction()?;
-    let transaction = target.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let transaction = begin(target)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
     if let Some(start) = start::find(&source, audit.version, session)? {

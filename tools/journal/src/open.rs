@@ -1,33 +1,19 @@
 //! Opens and creates journal files.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read as _};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::Connection;
+use tools_store::{Durability, Schema, StoreError};
 
-use crate::{Durability, OpenError};
+use crate::OpenError;
 
-/// SQLite's application id of a Toolcrib journal: `tCrJ`.
-const APPLICATION_ID: i64 = 0x7443_724a;
+/// The current schema version.
+pub(crate) const VERSION: i64 = SCHEMA.version();
 
-/// The first bytes of every SQLite file: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
-const HEADER: &[u8] = b"SQLite format 3\0";
-
-/// The current schema version: the number of [`TABLES`] that a file has.
-pub(crate) const VERSION: i64 = TABLES.len() as i64;
-
-/// The time a writer waits for another one, of any process.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
-const RETRY_PAUSE: Duration = Duration::from_millis(5);
-
-/// The migrations, one for each schema version. A file of an older version gets the missing ones.
+/// The schema of a journal, with SQLite's application id `tCrJ`. A file of an older version gets the missing migrations.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const TABLES: [&str; 4] = [FIRST, MESSAGES, SESSIONS, MODELS];
+const SCHEMA: Schema = Schema::new("journal", 0x7443_724a, &[FIRST, MESSAGES, SESSIONS, MODELS]);
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -105,139 +91,27 @@ pub(crate) const WITH_MODELS: i64 = 4;
 
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
-    create(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
-    let header = header(path).map_err(|error| OpenError::Open { path: path.to_owned(), reason: error.to_string() })?;
-    // SQLite would overwrite any file shorter than its header.
-    if !header.is_empty() && header != HEADER {
-        return Err(OpenError::NotAJournal { path: path.to_owned() });
-    }
-    let refused = refused(path);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
-    if header.is_empty() {
-        if durability == Durability::Process {
-            // Creating the tables would wait for the disk ten times. A loss of power can only cost the new file.
-            connection.pragma_update(None, "synchronous", "OFF").map_err(&refused)?;
-        }
-        // The tables then need no rollback journal.
-        switched_to_wal(&connection).map_err(&refused)?;
-    }
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(&refused)?;
-    let tables: i64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(&refused)?;
-    let application: i64 = pragma(&transaction, "application_id").map_err(&refused)?;
-    let is_new = tables == 0 && application == 0;
-    let version = if is_new { 0 } else { check(&transaction, path)? };
-    if version < VERSION {
-        let missing = (0..).zip(TABLES).filter(|(number, _)| *number >= version);
-        missing.map(|(_, tables)| tables).try_for_each(|tables| transaction.execute_batch(tables)).map_err(&refused)?;
-        transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(&refused)?;
-        transaction.pragma_update(None, "user_version", VERSION).map_err(&refused)?;
-    }
-    transaction.commit().map_err(&refused)?;
-
-    let mode = switched_to_wal(&connection).map_err(&refused)?;
-    if !mode.eq_ignore_ascii_case("wal") {
-        let reason = format!("it supports journal mode {mode} but no write-ahead log");
-        return Err(OpenError::Open { path: path.to_owned(), reason });
-    }
-    let synchronous = match durability {
-        Durability::Power => "FULL",
-        Durability::Process => "NORMAL",
-    };
-    connection.pragma_update(None, "synchronous", synchronous).map_err(&refused)?;
-    Ok(connection)
+    Ok(SCHEMA.open(path, durability)?)
 }
 
 /// Opens a journal for reading. Returns its schema version too.
 pub(crate) fn to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
-    read(path, path, OpenFlags::empty())
+    Ok(SCHEMA.open_to_read(path)?)
 }
 
 /// Opens a journal that no process writes for reading, without files beside it. Returns its schema version too.
 pub(crate) fn to_read_unused(path: &Path) -> Result<(Connection, i64), OpenError> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    match path.to_str() {
-        // A process that was killed left a log, which `immutable` would ignore.
-        Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
-            let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-            let scheme = if path.is_absolute() { "file://" } else { "file:" };
-            read(path, Path::new(&format!("{scheme}{escaped}?immutable=1")), OpenFlags::SQLITE_OPEN_URI)
+    Ok(SCHEMA.open_to_read_unused(path)?)
+}
+
+impl From<StoreError> for OpenError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Create { path, source, .. } => Self::Create { path, source },
+            StoreError::Open { path, reason, .. } => Self::Open { path, reason },
+            StoreError::OtherFile { path, .. } => Self::NotAJournal { path },
+            StoreError::Newer { path, found, known, .. } => Self::Newer { path, found, known },
+            error => Self::Open { path: PathBuf::new(), reason: error.to_string() },
         }
-        _ => to_read(path),
-    }
-}
-
-/// Opens the journal at `path`, which SQLite is given as `name`.
-fn read(path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, i64), OpenError> {
-    let refused = refused(path);
-    let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(name, flags).map_err(&refused)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
-    let version = check(&connection, path)?;
-    Ok((connection, version))
-}
-
-/// Switches the file to a write-ahead log. Returns the resulting journal mode.
-pub(crate) fn switched_to_wal(connection: &Connection) -> rusqlite::Result<String> {
-    let until = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
-        // Two connections that switch at once can deadlock. SQLite then fails one of them at once and ignores its busy timeout;
-        // the other one has finished by the next attempt.
-        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
-        if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
-            return switched;
-        }
-        std::thread::sleep(RETRY_PAUSE);
-    }
-}
-
-/// Returns the schema version of a journal.
-///
-/// # Errors
-/// Returns an error if the file is not a journal or has a newer version.
-fn check(connection: &Connection, path: &Path) -> Result<i64, OpenError> {
-    let header = |name| pragma(connection, name).map_err(refused(path));
-    if header("application_id")? != APPLICATION_ID {
-        return Err(OpenError::NotAJournal { path: path.to_owned() });
-    }
-    match header("user_version")? {
-        found @ 1..=VERSION => Ok(found),
-        found if found > VERSION => Err(OpenError::Newer { path: path.to_owned(), found, known: VERSION }),
-        _ => Err(OpenError::NotAJournal { path: path.to_owned() }),
-    }
-}
-
-/// Creates the file with mode 600 if it is missing. SQLite would create it readable by all, and it copies the mode to the files
-/// that it puts beside it.
-pub(crate) fn create(path: &Path) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Returns the first bytes of the file, as many as [`HEADER`] has.
-fn header(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut header = Vec::new();
-    File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;
-    Ok(header)
-}
-
-fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, name, |row| row.get(0))
-}
-
-fn refused(path: &Path) -> impl Fn(rusqlite::Error) -> OpenError {
-    move |error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::NotADatabase) => OpenError::NotAJournal { path: path.to_owned() },
-        _ => OpenError::Open { path: path.to_owned(), reason: error.to_string() },
     }
 }

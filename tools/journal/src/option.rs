@@ -1,5 +1,7 @@
 //! [`JournalOptions`]: durability, stored arguments and the size limit of results.
 
+use tools_store::Durability;
+
 /// The default limit of a stored result: 1 MiB of JSON.
 pub const DEFAULT_MAX_RESULT_BYTES: usize = 1024 * 1024;
 
@@ -11,19 +13,6 @@ pub struct JournalOptions {
     pub(crate) max_result_bytes: usize,
 }
 
-/// The failures that an acknowledged record survives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Durability {
-    /// A loss of power: each commit waits for the disk (SQLite's `synchronous=FULL`). This is the default, because a call that
-    /// may run only once must not be forgotten.
-    #[default]
-    Power,
-    /// Any end of the process (`synchronous=NORMAL`). After a loss of power the last records may be missing. The example `rate`
-    /// measures how much faster this is.
-    Process,
-}
-
 impl JournalOptions {
     /// Creates the default options: [`Durability::Power`], arguments stored as digests only, and results of up to 1 MiB stored
     /// completely.
@@ -31,7 +20,8 @@ impl JournalOptions {
         Self::default()
     }
 
-    /// Sets the failures that an acknowledged record survives.
+    /// Sets the failures that an acknowledged record survives. By default a loss of power is one, because a call that may run only
+    /// once must not be forgotten. The example `rate` measures how much faster [`Durability::Process`] is.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;

@@ -3,9 +3,10 @@
 use std::slice;
 use std::thread::{self, JoinHandle};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use tools::JournalError;
+use tools_store::begin;
 
 use crate::OpenError;
 use crate::error::Fault;
@@ -116,8 +117,7 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
 
 fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
     let mut commit = || -> Result<(), Fault> {
-        // Immediate: waits for writers in other processes, and takes the write lock before the first read.
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let transaction = begin(connection)?;
         let mut ledger = Ledger::new(&transaction)?;
         // Checked after taking the lock, because waiting for it may have taken long.
         jobs.iter_mut().filter(|job| !job.is_cancelled()).try_for_each(|job| job.work(&mut ledger))?;

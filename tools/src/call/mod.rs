@@ -222,10 +222,15 @@ async fn run_stages(
     let ticket = caller.take_ticket();
     ready(entry, &caller)?;
     let arguments = read(entry, &caller, arguments)?;
-    if let Some(record) = record.as_deref_mut()
-        && let Some(result) = Box::pin(record.replay(entry, &caller, arguments.json())).await?
-    {
-        return Ok(result);
+    if let Some(record) = record.as_deref_mut() {
+        let replayed = Box::pin(record.replay(entry, &caller, arguments.json())).await;
+        if !matches!(replayed, Ok(None)) {
+            // The calls that were made inside of this one may have read anything.
+            caller.record_exposure();
+        }
+        if let Some(result) = replayed? {
+            return Ok(result);
+        }
     }
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
@@ -269,6 +274,9 @@ async fn run_stages(
     }
     let notes = note::notes(entry, &call.caller, former, &arguments);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
+    if entry.tool().effects.is_open_world() {
+        cx.record_exposure();
+    }
     let mut result = run::run(entry, call, cx, arguments).await;
     if let Some((cx, arguments)) = again
         && retry::is_transient(&result)

@@ -5,6 +5,7 @@ mod approver;
 mod deadline;
 mod detached;
 mod domain;
+mod exposure;
 mod layer;
 mod need;
 mod observer;
@@ -35,6 +36,7 @@ use crate::{Entry, Layer, Policy};
 
 pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
+pub use exposure::Exposure;
 pub use need::Need;
 pub use observer::DeadlineObserver;
 pub use order::CallOrder;

@@ -14,6 +14,7 @@ mod computed;
 mod corpus;
 mod deadline_observer;
 mod default_argument;
+mod exposure;
 mod fault;
 mod grant;
 mod handler;

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::fit;
 use crate::linked;
 use crate::mcp::{self, ServerReport};
+use crate::memory;
 use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
@@ -78,6 +79,7 @@ impl DoctorArgs {
                 .iter()
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
+        findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(web::faults().into_iter().map(|(check, message)| Finding::new(check, message)));
         match self.root.services(settings) {
             Ok(services) => {
@@ -96,7 +98,7 @@ impl DoctorArgs {
 fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines = std::iter::once(provider).chain(programs()).chain(web::report(settings)?);
+    let lines = std::iter::once(provider).chain(programs()).chain(web::report(settings)?).chain(memory::report());
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 

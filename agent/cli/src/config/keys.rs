@@ -34,11 +34,11 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, and using the programs and other tasks of the
-/// session. A session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 7] = [
+/// The default grants: reading below the root, reading the clock, asking the user, using the programs and other tasks of the session, and
+/// reading the memories of its project and of the user. A session adds asking its model, and a search backend its targets.
+const DEFAULT_GRANTS: [&str; 8] = [
     "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "task:read:**",
-    "task:write:**",
+    "task:write:**", "memory:read:{project,user}",
 ];
 
 /// The flag for the tools of a session.

@@ -54,6 +54,7 @@ impl Attached {
         let made = tokio::time::timeout(LIMIT, imported.prompt(cx, name, arguments.iter().cloned())).await;
         let late = |_| refused(format!("it has not answered within {LIMIT:?}; see whether it runs"));
         let messages = made.map_err(late)?.map_err(|error| refused(error.to_string()))?;
+        cx.record_exposure();
         Ok(turn(&imported, prompt, &messages))
     }
 }

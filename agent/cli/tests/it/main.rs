@@ -56,6 +56,8 @@ mod mcp_session;
 mod mcp_task;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
+#[cfg(all(feature = "memory", feature = "web"))]
+mod memory;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]
@@ -196,6 +198,7 @@ impl Crib {
         let mut command = command(&self.root(), arguments);
         command.env("XDG_STATE_HOME", self.dir.path().join("state"));
         command.env("XDG_CONFIG_HOME", self.dir.path().join("config"));
+        command.env("XDG_DATA_HOME", self.dir.path().join("data"));
         command
     }
 
@@ -257,6 +260,7 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
 fn cleared(command: &mut Command) -> &mut Command {
     command.env_clear().env("TERM", "xterm-256color");
     command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
+    command.env("XDG_DATA_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("data"));
     for variable in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(variable) {
             command.env(variable, value);

@@ -1,0 +1,93 @@
+//! Whether a session has read text from the open world.
+
+use std::sync::Arc;
+
+use agent::{Driver, Outcome, Run, Scripted, Session, Turn};
+use serde_json::{Value, json};
+use tools::{Catalog, ToolCall, ToolContext};
+
+use crate::notebook::Notebook;
+use crate::spawn::{catalog, context, delegated, lead, session, spawning};
+use crate::workshop::add;
+
+/// The tools of this crate, one that reads a page, and one that tells whether its session has read any.
+fn tools() -> Catalog {
+    let mut catalog = catalog();
+    let page = crate::workshop::tool("page");
+    let effects = serde_json::from_value(json!({"reads": ["page:any"], "open_world": true})).unwrap();
+    catalog.register(page.with_effects(effects), async |_: ToolContext, _: Value| "text".to_owned()).unwrap();
+    let tells = async |cx: ToolContext, _: Value| if cx.is_exposed() { "exposed" } else { "clean" }.to_owned();
+    catalog.register(crate::workshop::tool("tell"), tells).unwrap();
+    add(&mut catalog, "look");
+    catalog
+}
+
+fn call(name: &str) -> ToolCall {
+    ToolCall::new("", name, json!({}))
+}
+
+#[tokio::test]
+async fn a_session_and_its_sub_agents_share_what_they_have_read() {
+    // The sub-agent reads, and then its agent knows.
+    let mut own = session(&tools(), context());
+    let calls = vec![spawning("s", json!({"name": "reader", "task": "read"}))];
+    let reads = |name: &'static str| {
+        move |_: &str, number: usize| if number == 0 { Turn::calls([call(name)]) } else { Turn::answer("read") }
+    };
+    delegated(&mut own, lead(calls.clone(), reads("look"))).await;
+    assert!(!own.context().is_exposed());
+    let mut own = session(&tools(), context());
+    delegated(&mut own, lead(calls, reads("page"))).await;
+    assert!(own.context().is_exposed());
+
+    // The agent reads, and then a sub-agent knows.
+    let mut own = session(&tools(), context());
+    own.execute("page", json!({})).await.unwrap();
+    let calls = vec![spawning("s", json!({"name": "teller", "task": "tell"}))];
+    let told = lead(calls, |_, number| match number {
+        0 => Turn::calls([call("tell")]),
+        _ => Turn::answer("told"),
+    });
+    let log = crate::workshop::EventLog::default();
+    delegated(&mut own, told.with_events(log.clone())).await;
+    assert!(format!("{:?}", log.events()).contains("exposed"));
+}
+
+fn recorded(notebook: &Notebook) -> Session {
+    session(&tools(), context().with_journal(Arc::new(notebook.clone())).with_session("s"))
+}
+
+fn driver(turns: impl IntoIterator<Item = Turn>) -> Driver {
+    Driver::new(Arc::new(Scripted::new(turns))).with_checkpoints(true)
+}
+
+#[tokio::test]
+async fn a_resumed_session_has_read_what_the_session_had() {
+    for (name, is_exposed) in [("page", true), ("look", false)] {
+        let notebook = Notebook::default();
+        let turns = || [Turn::calls([call(name)]), Turn::answer("done"), Turn::answer("done again")];
+        driver(turns()).run(&mut recorded(&notebook), "one").await.unwrap();
+        // Another prompt of another process, whose own calls read nothing.
+        let mut second = recorded(&notebook);
+        let run = second.stored_run().await.unwrap().unwrap();
+        assert!(!second.context().is_exposed());
+        driver([]).resume(&mut second, run).await.unwrap();
+        assert_eq!(second.context().is_exposed(), is_exposed, "{name}");
+        driver(turns()).run(&mut second, "two").await.unwrap();
+        let mut third = recorded(&notebook);
+        let run = third.stored_run().await.unwrap().unwrap();
+        let summary = driver([]).resume(&mut third, run).await.unwrap();
+        assert!(matches!(summary.outcome, Outcome::Answer { .. }));
+        assert_eq!(third.context().is_exposed(), is_exposed, "{name}");
+    }
+}
+
+#[test]
+fn a_run_of_an_earlier_version_may_have_read_anything() {
+    let run = Run::new(Vec::new());
+    let mut stored = serde_json::to_value(&run).unwrap();
+    assert_eq!(stored["exposed"], false);
+    stored.as_object_mut().unwrap().remove("exposed");
+    let old: Run = serde_json::from_value(stored).unwrap();
+    assert_eq!(serde_json::to_value(&old).unwrap()["exposed"], true);
+}

@@ -1,0 +1,57 @@
+//! `memory.forget`: removes a memory.
+
+use tools::{Preview, ToolContext, ToolError, tool, visible_line};
+use tools_store::rusqlite::params;
+
+use crate::memory::principal;
+use crate::row::find;
+use crate::scope::PATTERN;
+use crate::{Memory, MemoryEntry, MemoryError, owner};
+
+/// The characters of a text in a result.
+const EXCERPT: usize = 200;
+
+/// Removes a memory that is wrong or out of date. It cannot be restored.
+#[tool(
+    name = "memory.forget",
+    title = "Forget a memory",
+    destroys = "memory:{scope}",
+    needs = Memory,
+    preview = describe,
+    tags = ["memory"],
+    example({"id": 12}),
+    example({"id": 3, "scope": "user"}),
+)]
+pub(crate) async fn forget(
+    cx: &ToolContext,
+    /// The number of the memory, from a list or a search.
+    id: i64,
+    /// The scope that has the memory: `project`, `user` or `project/NAME`.
+    #[serde(default = "crate::scope::default_scope")]
+    #[schemars(regex(pattern = PATTERN))]
+    scope: String,
+) -> Result<String, ToolError> {
+    let memory = cx.need::<Memory>()?;
+    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let removed = memory.write(move |transaction| {
+        let entry = find(transaction, "id = ? AND principal = ? AND scope = ?", params![id, principal, scope])?;
+        let entry = entry.ok_or(MemoryError::Unknown { scope, id })?;
+        owner::remove(transaction, id)?;
+        Ok(entry)
+    });
+    Ok(format!("forgot {}", line(&removed.await?)))
+}
+
+async fn describe(cx: &ToolContext, id: i64, scope: String) -> Result<Preview, ToolError> {
+    let memory = cx.need::<Memory>()?;
+    let (principal, scope) = (principal(cx), memory.scope(&scope)?.to_string());
+    let found = memory.read(move |transaction| {
+        let entry = find(transaction, "id = ? AND principal = ? AND scope = ?", params![id, principal, scope])?;
+        entry.ok_or(MemoryError::Unknown { scope, id })
+    });
+    Ok(Preview::summary(format!("forgets {}", line(&found.await?))))
+}
+
+fn line(entry: &MemoryEntry) -> String {
+    format!("memory {}: {}", entry.id, visible_line(&entry.text, EXCERPT))
+}

@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+
+mod digest;
+mod error;
+mod forget;
+mod list;
+mod memory;
+mod owner;
+mod query;
+mod row;
+mod save;
+mod schema;
+mod scope;
+mod search;
+mod shown;
+mod transfer;
+
+use tools::{Catalog, RegisterError};
+
+pub use digest::MAX_DIGEST_BYTES;
+pub use error::MemoryError;
+pub use memory::Memory;
+pub use owner::{Counts, Filter};
+pub use row::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES, MemoryEntry};
+pub use transfer::{ImportError, Imported};
+
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
+///
+/// # Errors
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
+pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    catalog.submit(&[&forget::FORGET_TOOL, &list::LIST_TOOL, &save::SAVE_TOOL, &search::SEARCH_TOOL])
+}

@@ -1,0 +1,108 @@
+//! [`Memory`]: the service of the tools.
+
+use std::path::{Path, PathBuf};
+
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
+use tools::ToolContext;
+use tools_store::rusqlite::Transaction;
+use tools_store::{Durability, Store, StoreError};
+
+use crate::MemoryError;
+use crate::schema::SCHEMA;
+use crate::scope::{Scope, project_name};
+
+/// The memories of a user: a service of the tools of this crate.
+///
+/// The file is opened, and created if it is missing, when it is first needed. Several processes may use it.
+#[derive(Debug)]
+pub struct Memory {
+    /// `None` for memories that end with this value.
+    path: Option<PathBuf>,
+    store: OnceCell<Store>,
+    project: Option<String>,
+}
+
+impl Memory {
+    /// Creates the service of a file. Missing folders are created for the user alone.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: Some(path.into()), store: OnceCell::new(), project: None }
+    }
+
+    /// Creates memories that end with this value.
+    ///
+    /// # Errors
+    /// Returns an error if the tables cannot be made.
+    pub fn in_memory() -> Result<Self, MemoryError> {
+        let store = OnceCell::from(Store::in_memory(&SCHEMA)?);
+        Ok(Self { path: None, store, project: None })
+    }
+
+    /// Sets the project of the sessions: the one in this folder, which should be the root of the workspace. Links in the path are
+    /// resolved.
+    #[must_use]
+    pub fn with_project(mut self, folder: &Path) -> Self {
+        self.project = Some(project_name(folder));
+        self
+    }
+
+    /// Returns the name of the project in grants and lists, such as `my-app-0f3c2a9b71de`. Returns `None` without a project.
+    pub fn project(&self) -> Option<&str> {
+        self.project.as_deref()
+    }
+
+    /// Returns the scope that an argument names.
+    pub(crate) fn scope(&self, argument: &str) -> Result<Scope, MemoryError> {
+        Scope::from_argument(argument, self.project())
+    }
+
+    /// Runs a transaction that reads.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        self.store().await?.read(work).await
+    }
+
+    /// Runs a transaction that writes.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        self.store().await?.write(work).await
+    }
+
+    async fn store(&self) -> Result<&Store, MemoryError> {
+        let open = || async {
+            let path = self.path.clone().ok_or(StoreError::Closed)?;
+            let opened = spawn_blocking(move || Store::open(&path, &SCHEMA, Durability::Power)).await;
+            opened.map_err(|_| StoreError::Closed)?
+        };
+        Ok(self.store.get_or_try_init(open).await?)
+    }
+
+    /// Returns the store, opened on this thread. Returns `None` if there is no file yet.
+    pub(crate) fn existing(&self) -> Result<Option<Store>, MemoryError> {
+        match (self.store.get(), &self.path) {
+            (None, Some(path)) if path.try_exists().is_ok_and(|exists| !exists) => Ok(None),
+            _ => self.opened().map(Some),
+        }
+    }
+
+    /// Returns the store, opened on this thread. Creates a missing file.
+    pub(crate) fn opened(&self) -> Result<Store, MemoryError> {
+        if let Some(store) = self.store.get() {
+            return Ok(store.clone());
+        }
+        let path = self.path.as_deref().ok_or(StoreError::Closed)?;
+        let store = Store::open(path, &SCHEMA, Durability::Power)?;
+        // If another thread was faster, both connections are of the same file.
+        let _ = self.store.set(store.clone());
+        Ok(store)
+    }
+}
+
+/// Returns the principal of a call.
+pub(crate) fn principal(cx: &ToolContext) -> String {
+    cx.principal().unwrap_or_default().to_owned()
+}

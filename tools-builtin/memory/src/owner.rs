@@ -1,0 +1,96 @@
+//! The commands of the user, who owns all memories.
+
+use tools_store::rusqlite::{Transaction, params};
+
+use crate::row::{COLUMNS, all, find};
+use crate::{Memory, MemoryEntry, MemoryError};
+
+/// A choice of memories.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The scope, as in [`MemoryEntry::scope`]. `None` for all.
+    pub scope: Option<String>,
+    /// True for those alone that wait for the user's confirmation.
+    pub unconfirmed: bool,
+}
+
+/// The numbers of memories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// All memories.
+    pub all: u64,
+    /// Those that wait for the user's confirmation.
+    pub unconfirmed: u64,
+}
+
+/// These functions are for the user's own commands, which no tool and no model calls. They block the calling thread.
+impl Memory {
+    /// Returns memories of all principals, the oldest first. Does not create a missing file.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn entries(&self, filter: &Filter) -> Result<Vec<MemoryEntry>, MemoryError> {
+        let Some(store) = self.existing()? else { return Ok(Vec::new()) };
+        let sql = format!(
+            "SELECT {COLUMNS} FROM memory WHERE (?1 IS NULL OR scope = ?1) AND (?2 = 0 OR is_confirmed = 0) ORDER BY id"
+        );
+        store.read_blocking(|transaction| all(transaction, &sql, params![filter.scope, filter.unconfirmed]))
+    }
+
+    /// Returns the numbers of memories. Does not create a missing file.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn counts(&self) -> Result<Counts, MemoryError> {
+        let Some(store) = self.existing()? else { return Ok(Counts::default()) };
+        store.read_blocking(|transaction| {
+            let sql = "SELECT count(*), count(*) FILTER (WHERE is_confirmed = 0) FROM memory";
+            Ok(transaction.query_row(sql, [], |row| Ok(Counts { all: row.get(0)?, unconfirmed: row.get(1)? }))?)
+        })
+    }
+
+    /// Confirms memories: the user has read them, and later sessions may begin with them. Returns them.
+    ///
+    /// # Errors
+    /// Returns [`MemoryError::NoEntry`] if there is no memory of a number. None is then confirmed.
+    pub fn confirm(&self, ids: &[i64]) -> Result<Vec<MemoryEntry>, MemoryError> {
+        self.each(ids, |transaction, id| {
+            transaction.execute("UPDATE memory SET is_confirmed = 1 WHERE id = ?", [id])?;
+            Ok(())
+        })
+    }
+
+    /// Removes memories. Returns them.
+    ///
+    /// # Errors
+    /// Returns [`MemoryError::NoEntry`] if there is no memory of a number. None is then removed.
+    pub fn forget(&self, ids: &[i64]) -> Result<Vec<MemoryEntry>, MemoryError> {
+        self.each(ids, remove)
+    }
+
+    fn each(
+        &self,
+        ids: &[i64],
+        change: impl Fn(&Transaction<'_>, i64) -> Result<(), MemoryError>,
+    ) -> Result<Vec<MemoryEntry>, MemoryError> {
+        let missing = |id| MemoryError::NoEntry { id };
+        let Some(store) = self.existing()? else {
+            return ids.first().map_or(Ok(Vec::new()), |id| Err(missing(*id)));
+        };
+        store.write_blocking(|transaction| {
+            let changed = ids.iter().map(|id| {
+                let entry = find(transaction, "id = ?", [id])?.ok_or_else(|| missing(*id))?;
+                change(transaction, *id)?;
+                Ok(entry)
+            });
+            changed.collect()
+        })
+    }
+}
+
+/// Removes a memory and overwrites its bytes in the file.
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), MemoryError> {
+    transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
+    transaction.execute("DELETE FROM memory WHERE id = ?", [id])?;
+    Ok(())
+}

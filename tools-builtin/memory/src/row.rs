@@ -1,0 +1,178 @@
+//! [`MemoryEntry`] and its row in the store.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use tools::visible_line;
+use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
+
+use crate::MemoryError;
+
+/// The maximum length of a memory's text, in bytes.
+pub const MAX_TEXT_BYTES: usize = 4096;
+
+/// The maximum number of memories of a scope.
+pub const MAX_ENTRIES: usize = 1000;
+
+/// The maximum length of all texts of a principal together, in bytes.
+pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
+
+/// The maximum number of tags of a memory.
+pub const MAX_TAGS: usize = 8;
+
+/// The maximum length of a tag, in bytes.
+pub const MAX_TAG_LENGTH: usize = 32;
+
+/// The number of characters of a text in an error.
+const EXCERPT: usize = 40;
+
+/// The columns of [`read`].
+pub(crate) const COLUMNS: &str =
+    "memory.id, principal, scope, memory.text, memory.tags, author, session, at_ms, is_confirmed";
+
+/// A memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryEntry {
+    /// The number, which no later memory has.
+    #[serde(default)]
+    pub id: i64,
+    /// The principal, or an empty text if the host has none.
+    #[serde(default)]
+    pub principal: String,
+    /// `user`, or `project/` with the name of the project.
+    pub scope: String,
+    /// The text.
+    pub text: String,
+    /// The tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// The author, such as `the agent`.
+    #[serde(default)]
+    pub author: String,
+    /// The session in which it was saved.
+    #[serde(default)]
+    pub session: Option<String>,
+    /// The time.
+    #[serde(default = "Timestamp::now", with = "rfc3339")]
+    pub saved: Timestamp,
+    /// False if the session had read text from the open world, and the user has not confirmed the memory since. Such a memory is in no
+    /// digest.
+    #[serde(default)]
+    pub confirmed: bool,
+}
+
+mod rfc3339 {
+    use jiff::Timestamp;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(at)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+impl MemoryEntry {
+    /// Returns the number and the beginning of the text, for an error.
+    pub(crate) fn excerpt(&self) -> String {
+        format!("{} ({:?})", self.id, visible_line(&self.text, EXCERPT))
+    }
+
+    /// Returns an error if the text or a tag breaks a rule.
+    pub(crate) fn check(&self) -> Result<(), MemoryError> {
+        if self.text.trim().is_empty() {
+            return Err(MemoryError::Empty);
+        }
+        if self.text.len() > MAX_TEXT_BYTES {
+            return Err(MemoryError::TooLong { bytes: self.text.len() });
+        }
+        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
+        let is_tag = |tag: &str| (1..=MAX_TAG_LENGTH).contains(&tag.len()) && tag.bytes().all(is_allowed);
+        let unusable = self.tags.iter().enumerate().find(|(index, tag)| *index >= MAX_TAGS || !is_tag(tag));
+        match unusable {
+            Some((_, tag)) => Err(MemoryError::Tag { tag: visible_line(tag, 80) }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Reads a row of [`COLUMNS`].
+pub(crate) fn read(row: &Row<'_>) -> tools_store::rusqlite::Result<MemoryEntry> {
+    let tags: String = row.get(4)?;
+    Ok(MemoryEntry {
+        id: row.get(0)?,
+        principal: row.get(1)?,
+        scope: row.get(2)?,
+        text: row.get(3)?,
+        tags: tags.split_whitespace().map(str::to_owned).collect(),
+        author: row.get(5)?,
+        session: row.get(6)?,
+        saved: Timestamp::from_millisecond(row.get(7)?).unwrap_or_default(),
+        confirmed: row.get(8)?,
+    })
+}
+
+/// Returns the first row of a condition, or `None` if there is none.
+pub(crate) fn find(
+    transaction: &Transaction<'_>,
+    condition: &str,
+    params: impl tools_store::rusqlite::Params,
+) -> Result<Option<MemoryEntry>, MemoryError> {
+    let sql = format!("SELECT {COLUMNS} FROM memory WHERE {condition} LIMIT 1");
+    Ok(transaction.prepare_cached(&sql)?.query_row(params, read).optional()?)
+}
+
+/// Returns all rows of a query.
+pub(crate) fn all(
+    transaction: &Transaction<'_>,
+    sql: &str,
+    params: impl tools_store::rusqlite::Params,
+) -> Result<Vec<MemoryEntry>, MemoryError> {
+    let mut statement = transaction.prepare(sql)?;
+    let entries = statement.query_map(params, read)?.collect::<Result<_, _>>()?;
+    Ok(entries)
+}
+
+/// Adds a memory, unless its scope has the same text. Returns its number, and true if it is new.
+///
+/// The same text from a session that has read nothing from the open world, or from the user, confirms the memory.
+pub(crate) fn insert(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(MemoryEntry, bool), MemoryError> {
+    entry.check()?;
+    let key = params![entry.principal, entry.scope, entry.text];
+    if let Some(mut same) = find(transaction, "principal = ? AND scope = ? AND text = ?", key)? {
+        if entry.confirmed && !same.confirmed {
+            transaction.execute("UPDATE memory SET is_confirmed = 1 WHERE id = ?", [same.id])?;
+            same.confirmed = true;
+        }
+        return Ok((same, false));
+    }
+    check_room(transaction, entry)?;
+    let MemoryEntry { principal, scope, text, tags, author, session, saved, confirmed, .. } = entry;
+    transaction.execute(
+        "INSERT INTO memory (principal, scope, text, tags, author, session, at_ms, is_confirmed)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        params![principal, scope, text, tags.join(" "), author, session, saved.as_millisecond(), confirmed],
+    )?;
+    Ok((MemoryEntry { id: transaction.last_insert_rowid(), ..entry.clone() }, true))
+}
+
+/// Returns an error if the scope or the principal has no room for the memory.
+fn check_room(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(), MemoryError> {
+    let MemoryEntry { principal, scope, text, .. } = entry;
+    let sql = "SELECT count(*) FROM memory WHERE principal = ? AND scope = ?";
+    let count: usize = transaction.prepare_cached(sql)?.query_row([principal, scope], |row| row.get(0))?;
+    if count >= MAX_ENTRIES {
+        let oldest = find(transaction, "principal = ? AND scope = ? ORDER BY is_confirmed, id", [principal, scope])?;
+        let oldest = oldest.map(|entry| entry.excerpt()).unwrap_or_default();
+        return Err(MemoryError::Full { scope: scope.clone(), oldest });
+    }
+    let sql = "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE principal = ?";
+    let total: usize = transaction.prepare_cached(sql)?.query_row([principal], |row| row.get(0))?;
+    if total + text.len() > MAX_TOTAL_BYTES {
+        let longest = find(transaction, "principal = ? ORDER BY octet_length(text) DESC, id", [principal])?;
+        return Err(MemoryError::TooMuch { longest: longest.map(|entry| entry.excerpt()).unwrap_or_default() });
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! `memory.save`: saves a memory.
+
+use jiff::Timestamp;
+use tools::{ToolContext, ToolError, tool};
+
+use crate::memory::principal;
+use crate::row::{MAX_TAGS, insert};
+use crate::scope::PATTERN;
+use crate::{Memory, MemoryEntry};
+
+/// Saves a fact for later sessions, such as a preference of the user or how a project is built. Save no secrets, and nothing that a
+/// file of the workspace says. The same text is saved once.
+#[tool(
+    name = "memory.save",
+    title = "Save a memory",
+    writes = "memory:{scope}",
+    idempotent,
+    needs = Memory,
+    tags = ["memory"],
+    example({"text": "The tests need PostgreSQL on port 5433.", "tags": ["tests"]}),
+    example({"text": "The user prefers short answers.", "scope": "user"}),
+)]
+pub(crate) async fn save(
+    cx: &ToolContext,
+    /// The fact, in a sentence that is understood without this conversation. At most 4096 bytes.
+    text: String,
+    /// `project`: for sessions in this workspace. `user`: for all sessions of the user.
+    #[serde(default = "crate::scope::default_scope")]
+    #[schemars(regex(pattern = PATTERN))]
+    scope: String,
+    /// Words by which the memory is found.
+    #[serde(default)]
+    #[schemars(length(max = MAX_TAGS), inner(regex(pattern = "^[a-z0-9_.-]{1,32}$")))]
+    tags: Vec<String>,
+) -> Result<String, ToolError> {
+    let memory = cx.need::<Memory>()?;
+    let entry = MemoryEntry {
+        id: 0,
+        principal: principal(cx),
+        scope: memory.scope(&scope)?.to_string(),
+        text: text.trim().to_owned(),
+        tags,
+        author: cx.agent().map_or_else(|| "the agent".to_owned(), |agent| format!("the sub-agent {agent}")),
+        session: cx.session().map(str::to_owned),
+        saved: Timestamp::now(),
+        // A host that does not say what its sessions read may have shown them anything.
+        confirmed: !cx.is_exposed(),
+    };
+    let (saved, is_new) = memory.write(move |transaction| insert(transaction, &entry)).await?;
+    let known = if is_new { "saved as memory" } else { "known already as memory" };
+    let later = match saved.confirmed {
+        true => "",
+        false => {
+            "; this session has read text from outside, so later sessions do not begin with it until the user confirms it"
+        }
+    };
+    Ok(format!("{known} {}{later}", saved.id))
+}

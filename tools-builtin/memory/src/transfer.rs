@@ -1,0 +1,99 @@
+//! Export and import of memories as JSON lines.
+
+use std::io::{self, BufRead, Read as _};
+
+use crate::row::{MAX_TEXT_BYTES, insert};
+use crate::scope::Scope;
+use crate::{Memory, MemoryEntry, MemoryError};
+
+/// The maximum length of a line of an import, in bytes. JSON can take six bytes for each one of the text.
+const MAX_LINE_BYTES: u64 = 8 * MAX_TEXT_BYTES as u64;
+
+/// The author of an imported memory.
+const AUTHOR: &str = "an import";
+
+/// An error in an import. Nothing was imported.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The input cannot be read.
+    #[error("cannot read the memories: {0}; check the file")]
+    Read(#[from] io::Error),
+    /// A line is too long or is no memory in JSON.
+    #[error("line {line} is not a memory: {reason}; correct the line, and import the file again")]
+    Line {
+        /// The number of the line.
+        line: u64,
+        /// The problem.
+        reason: String,
+    },
+    /// The store cannot be used.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl From<tools_store::StoreError> for ImportError {
+    fn from(error: tools_store::StoreError) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
+/// The numbers of imported memories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// New memories.
+    pub added: u64,
+    /// Memories whose text their scope had already.
+    pub known: u64,
+}
+
+impl Memory {
+    /// Adds memories from JSON lines: objects as of [`MemoryEntry`], with new numbers. All are added, or none.
+    ///
+    /// - Without `is_trusted`, a file may be from anywhere: the memories wait for the user's confirmation, and their author is an import.
+    /// - With it, the file says itself which memories are confirmed, and who saved them, as a backup of the user's own does.
+    ///
+    /// Blocks the calling thread.
+    ///
+    /// # Errors
+    /// Returns an error if a line is not a memory, breaks a limit, or cannot be saved.
+    pub fn import(&self, lines: impl BufRead, is_trusted: bool) -> Result<Imported, ImportError> {
+        let entries = parsed(lines, is_trusted)?;
+        self.opened()?.write_blocking(|transaction| {
+            let mut imported = Imported::default();
+            for (line, entry) in entries {
+                let inserted = insert(transaction, &entry);
+                match inserted.map_err(|error| ImportError::Line { line, reason: error.to_string() })? {
+                    (_, true) => imported.added += 1,
+                    (_, false) => imported.known += 1,
+                }
+            }
+            Ok(imported)
+        })
+    }
+}
+
+/// Reads the entries with the numbers of their lines.
+fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {
+    let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+    for line in 1.. {
+        bytes.clear();
+        if (&mut lines).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+        let invalid = |reason: String| ImportError::Line { line, reason };
+        if bytes.len() as u64 > MAX_LINE_BYTES {
+            return Err(invalid(format!("it is longer than {MAX_LINE_BYTES} bytes")));
+        }
+        if bytes.trim_ascii().is_empty() {
+            continue;
+        }
+        let mut entry: MemoryEntry = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
+        Scope::from_stored(&entry.scope).map_err(|error| invalid(error.to_string()))?;
+        if !is_trusted {
+            (entry.author, entry.session, entry.confirmed) = (AUTHOR.to_owned(), None, false);
+        }
+        entries.push((line, entry));
+    }
+    Ok(entries)
+}

@@ -1,0 +1,65 @@
+//! Limits, whose errors say the next step.
+
+use serde_json::json;
+use tools_memory::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+
+use crate::desk::{Desk, refusal, save};
+
+fn lines(count: usize, scope: &str, text: impl Fn(usize) -> String) -> String {
+    let line = |number| json!({"scope": scope, "text": text(number), "confirmed": true}).to_string();
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn a_text_has_a_limit() {
+    let desk = Desk::new();
+    let host = desk.host();
+    assert_eq!(save(&host, &"ä".repeat(MAX_TEXT_BYTES / 2)).await, "saved as memory 1");
+    let error = refusal(&host, "memory.save", json!({"text": "x".repeat(MAX_TEXT_BYTES + 1)})).await;
+    assert!(error.contains("has 4097 bytes") && error.contains("save a shorter one"), "{error}");
+    for empty in ["", " \n\t"] {
+        assert!(refusal(&host, "memory.save", json!({"text": empty})).await.contains("write the fact"));
+    }
+    assert!(refusal(&host, "memory.save", json!({"text": "x".repeat(1_000_000)})).await.contains("save a shorter one"));
+}
+
+#[tokio::test]
+async fn a_full_scope_names_the_memory_to_forget() {
+    let desk = Desk::new();
+    let host = desk.host();
+    save(&host, "the first one").await;
+    let memory = desk.memory();
+    let scope = desk.entries()[0].scope.clone();
+    memory.import(lines(MAX_ENTRIES - 1, &scope, |number| format!("fact {number}")).as_bytes(), true).unwrap();
+    let error = refusal(&host, "memory.save", json!({"text": "one more"})).await;
+    assert!(error.contains("1000 memories, its limit; forget one first, such as 1 (\"the first one\")"), "{error}");
+    assert_eq!(save(&host, "fact 7").await, "known already as memory 9");
+    host.text("memory.save", json!({"text": "one more", "scope": "user"})).await;
+    host.text("memory.forget", json!({"id": 1})).await;
+    assert_eq!(save(&host, "one more").await, "saved as memory 1002");
+}
+
+#[tokio::test]
+async fn all_memories_together_have_a_limit() {
+    let desk = Desk::new();
+    let memory = desk.memory();
+    let text = |number| format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4));
+    let half = MAX_TOTAL_BYTES / MAX_TEXT_BYTES / 2;
+    for scope in ["user", "project/big"] {
+        memory.import(lines(half, scope, text).as_bytes(), true).unwrap();
+    }
+    let host = desk.host();
+    let error = refusal(&host, "memory.save", json!({"text": "x"})).await;
+    assert!(error.contains("forget one first, such as 1 (\"0000xxx"), "{error}");
+    let other = desk.host().with_context(|cx| cx.with_principal("other"));
+    assert!(save(&other, "x").await.starts_with("saved"));
+}
+
+#[tokio::test]
+async fn tags_are_few_and_plain() {
+    let desk = Desk::new();
+    for tags in [json!(["A"]), json!(["a b"]), json!([""]), json!(["x".repeat(33)]), json!(vec!["a"; 9])] {
+        refusal(&desk.host(), "memory.save", json!({"text": "x", "tags": tags})).await;
+    }
+    assert!(!desk.path().exists());
+}

@@ -1,0 +1,14 @@
+//! Memories in real files.
+#![allow(clippy::unwrap_used, reason = "the functions that tests share unwrap too")]
+
+mod desk;
+mod digest;
+mod exposure;
+mod hostile;
+mod limits;
+mod migration;
+#[cfg(unix)]
+mod processes;
+mod scopes;
+mod tools_of_memory;
+mod transfer;

@@ -1,0 +1,95 @@
+//! The four tools.
+
+use serde_json::json;
+use tools_testkit::HouseRules;
+
+use crate::desk::{Desk, found, refusal, save, texts};
+
+#[tokio::test]
+async fn a_memory_is_found_by_any_of_its_words_in_a_later_session() {
+    let desk = Desk::new();
+    assert_eq!(save(&desk.host(), "The tests need PostgreSQL on port 5433.").await, "saved as memory 1");
+    save(&desk.host(), "Releases are tagged on Fridays.").await;
+    let later = desk.host();
+    for query in ["postgresql", "which port?", "testing", "Größe PORT", "5433"] {
+        let found = found(&later, json!({"query": query})).await;
+        assert_eq!(found, ["The tests need PostgreSQL on port 5433."], "{query}");
+    }
+    let none = later.value("memory.search", json!({"query": "zebra"})).await;
+    assert_eq!(none["memories"], json!([]));
+    assert!(none["note"].as_str().unwrap().contains("try other words"), "{none}");
+}
+
+#[tokio::test]
+async fn memories_with_more_of_the_words_come_first_and_tags_count() {
+    let desk = Desk::new();
+    let host = desk.host();
+    for (text, tags) in [("red", json!([])), ("red green", json!([])), ("blue", json!(["red", "green", "colour"]))] {
+        host.text("memory.save", json!({"text": text, "tags": tags})).await;
+    }
+    let found = found(&host, json!({"query": "red green colour", "limit": 2})).await;
+    assert_eq!(found, ["blue", "red green"]);
+}
+
+#[tokio::test]
+async fn the_same_text_is_saved_once() {
+    let desk = Desk::new();
+    assert_eq!(save(&desk.host(), "x").await, "saved as memory 1");
+    assert_eq!(save(&desk.host(), " x\n").await, "known already as memory 1");
+    assert_eq!(desk.entries().len(), 1);
+}
+
+#[tokio::test]
+async fn a_list_has_the_newest_first_and_goes_on_with_its_note() {
+    let desk = Desk::new();
+    let host = desk.host();
+    for number in 1..=45 {
+        let tags = if number % 2 == 0 { json!(["even"]) } else { json!([]) };
+        host.text("memory.save", json!({"text": format!("fact {number}"), "tags": tags})).await;
+    }
+    let mut before = json!(null);
+    let mut all = Vec::new();
+    loop {
+        let page = host.value("memory.list", json!({"before": before})).await;
+        all.extend(texts(&page));
+        let Some(note) = page["note"].as_str() else { break };
+        before = note.rsplit_once("= ").unwrap().1.parse::<i64>().unwrap().into();
+    }
+    let expected: Vec<_> = (1..=45).rev().map(|number| format!("fact {number}")).collect();
+    assert_eq!(all, expected);
+    let even = host.value("memory.list", json!({"tag": "even"})).await;
+    assert_eq!(texts(&even)[..2], ["fact 44", "fact 42"]);
+    assert_eq!(host.value("memory.list", json!({"tag": "eve"})).await["memories"], json!([]));
+}
+
+#[tokio::test]
+async fn a_forgotten_memory_is_found_no_more_and_its_bytes_are_gone() {
+    let desk = Desk::new();
+    let host = desk.host();
+    save(&host, "the launch code is swordfish").await;
+    save(&host, "another").await;
+    let forgot = host.text("memory.forget", json!({"id": 1})).await;
+    assert_eq!(forgot, "forgot memory 1: the launch code is swordfish");
+    assert!(found(&host, json!({"query": "swordfish launch"})).await.is_empty());
+    let error = refusal(&host, "memory.forget", json!({"id": 1})).await;
+    assert!(error.contains("has no memory 1; list its memories"), "{error}");
+    assert_eq!(save(&host, "third").await, "saved as memory 3", "a number is not used again");
+    drop(host);
+    for file in std::fs::read_dir(desk.path().parent().unwrap()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        assert!(!bytes.windows(9).any(|window| window.eq_ignore_ascii_case(b"swordfish")));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_created_before_the_first_memory() {
+    let desk = Desk::new();
+    assert!(desk.digest(&["memory:read:**"]).is_none() && desk.entries().is_empty());
+    assert_eq!(desk.memory().counts().unwrap().all, 0);
+    assert!(desk.memory().confirm(&[1]).is_err() && !desk.path().exists());
+}
+
+#[test]
+fn the_house_rules_hold() {
+    HouseRules::new().with_prefix("memory").assert(tools_memory::register);
+}

@@ -1,0 +1,69 @@
+//! [`StoreError`].
+
+use std::io;
+use std::path::PathBuf;
+
+/// An error from opening or using a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file cannot be created.
+    #[error("cannot create the {kind} {}: {source}; choose a file in a writable directory", path.display())]
+    Create {
+        /// The kind of store, such as `journal`.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+    /// Another user could read, change or replace the file of a private store.
+    #[error("the {kind} {} is not private: {reason}", path.display())]
+    Exposed {
+        /// The kind of store.
+        kind: &'static str,
+        /// The file or its folder.
+        path: PathBuf,
+        /// The problem and the next step.
+        reason: &'static str,
+    },
+    /// SQLite cannot open the file, or not with a write-ahead log.
+    #[error("cannot open the {kind} {}: {reason}; choose a file on a local disk", path.display())]
+    Open {
+        /// The kind of store.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The error from SQLite.
+        reason: String,
+    },
+    /// The file is not a store of this kind.
+    #[error("{} is not a {kind} of Toolcrib; choose another file", path.display())]
+    OtherFile {
+        /// The kind of store.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A newer version of Toolcrib wrote the file.
+    #[error(
+        "the {kind} {} has version {found}, and this program reads up to version {known}; update the program",
+        path.display()
+    )]
+    Newer {
+        /// The kind of store.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The file's version.
+        found: i64,
+        /// The newest supported version.
+        known: i64,
+    },
+    /// A transaction failed. Nothing of it was written.
+    #[error("the database refused: {0}; try again, and check the free space of the disk")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The async runtime is shutting down.
+    #[error("the store is closed, because the program ends; start it again")]
+    Closed,
+}

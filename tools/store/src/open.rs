@@ -1,0 +1,223 @@
+//! Opens and migrates the files of stores.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::{Schema, StoreError, file};
+
+/// The first bytes of every SQLite file: <https://www.sqlite.org/fileformat2.html>, 1.3.1.
+const HEADER: &[u8] = b"SQLite format 3\0";
+
+/// The time a writer waits for another one, of any process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
+const RETRY_PAUSE: Duration = Duration::from_millis(5);
+
+/// The failures that a commit survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Durability {
+    /// A loss of power: each commit waits for the disk (SQLite's `synchronous=FULL`). The default.
+    #[default]
+    Power,
+    /// Any end of the process (`synchronous=NORMAL`). After a loss of power the last commits may be missing.
+    Process,
+}
+
+impl Schema {
+    /// Opens a file for writing, and migrates it. Creates a missing one with mode 600 in an existing folder. Links are followed: the
+    /// path is one that the user chose. [`Store::open`](crate::Store::open) is for a file of the program's own.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened or created, is something else, or was written by a newer version.
+    pub fn open(&self, path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+        file::create(path).map_err(|source| StoreError::Create { kind: self.kind, path: path.to_owned(), source })?;
+        self.open_existing(path, durability, OpenFlags::empty())
+    }
+
+    /// Opens an existing file for writing, and migrates it.
+    pub(crate) fn open_existing(
+        &self,
+        path: &Path,
+        durability: Durability,
+        flags: OpenFlags,
+    ) -> Result<Connection, StoreError> {
+        let header = header(path).map_err(|error| self.unopened(path, error.to_string()))?;
+        // SQLite would overwrite any file shorter than its header.
+        if !header.is_empty() && header != HEADER {
+            return Err(self.other_file(path));
+        }
+        let refused = self.refused(path);
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(&refused)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
+        if header.is_empty() {
+            if durability == Durability::Process {
+                // Creating the tables would wait for the disk ten times. A loss of power can only cost the new file.
+                connection.pragma_update(None, "synchronous", "OFF").map_err(&refused)?;
+            }
+            // The tables then need no rollback journal.
+            switch_to_wal(&connection).map_err(&refused)?;
+        }
+        self.migrate(&mut connection, path)?;
+        let mode = switch_to_wal(&connection).map_err(&refused)?;
+        if !mode.eq_ignore_ascii_case("wal") {
+            return Err(self.unopened(path, format!("it supports journal mode {mode} but no write-ahead log")));
+        }
+        connection.pragma_update(None, "synchronous", durability.synchronous()).map_err(&refused)?;
+        Ok(connection)
+    }
+
+    /// Runs the missing migrations. Another process that does so too waits, and finds nothing left to do.
+    fn migrate(&self, connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+        let refused = self.refused(path);
+        let transaction = begin(connection).map_err(&refused)?;
+        let sql = "SELECT count(*) FROM sqlite_schema";
+        let tables: i64 = transaction.query_row(sql, [], |row| row.get(0)).map_err(&refused)?;
+        let application: i64 = pragma(&transaction, "application_id").map_err(&refused)?;
+        let is_new = tables == 0 && application == 0;
+        let version = if is_new { 0 } else { self.check(&transaction, path)? };
+        if version < self.version() {
+            let missing = (0..).zip(self.migrations).filter(|(number, _)| *number >= version);
+            let mut missing = missing.map(|(_, migration)| migration);
+            missing.try_for_each(|migration| transaction.execute_batch(migration)).map_err(&refused)?;
+            transaction.pragma_update(None, "application_id", self.application_id).map_err(&refused)?;
+            transaction.pragma_update(None, "user_version", self.version()).map_err(&refused)?;
+        }
+        transaction.commit().map_err(&refused)
+    }
+
+    /// Opens a file for reading. Returns its version too: it is not migrated.
+    ///
+    /// # Errors
+    /// Returns an error if the file is missing, is something else, or was written by a newer version.
+    pub fn open_to_read(&self, path: &Path) -> Result<(Connection, i64), StoreError> {
+        self.read(path, path, OpenFlags::empty())
+    }
+
+    /// Opens a file that no process writes for reading, without files beside it. Returns its version too.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open_to_read`](Self::open_to_read).
+    pub fn open_to_read_unused(&self, path: &Path) -> Result<(Connection, i64), StoreError> {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        match path.to_str() {
+            // A process that was killed left a log, which `immutable` would ignore.
+            Some(text) if cfg!(unix) && !Path::new(&log).exists() => {
+                let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+                let scheme = if path.is_absolute() { "file://" } else { "file:" };
+                let name = format!("{scheme}{escaped}?immutable=1");
+                self.read(path, Path::new(&name), OpenFlags::SQLITE_OPEN_URI)
+            }
+            _ => self.open_to_read(path),
+        }
+    }
+
+    /// Opens the file at `path`, which SQLite is given as `name`.
+    fn read(&self, path: &Path, name: &Path, flags: OpenFlags) -> Result<(Connection, i64), StoreError> {
+        let refused = self.refused(path);
+        let flags = flags | OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(name, flags).map_err(&refused)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(&refused)?;
+        let version = self.check(&connection, path)?;
+        Ok((connection, version))
+    }
+
+    /// Returns the version of a file.
+    ///
+    /// # Errors
+    /// Returns an error if the file is something else or has a newer version.
+    fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+        let header = |name| pragma(connection, name).map_err(self.refused(path));
+        if header("application_id")? != i64::from(self.application_id) {
+            return Err(self.other_file(path));
+        }
+        let known = self.version();
+        match header("user_version")? {
+            found if found > known => Err(StoreError::Newer { kind: self.kind, path: path.to_owned(), found, known }),
+            found if found >= 1 => Ok(found),
+            _ => Err(self.other_file(path)),
+        }
+    }
+
+    fn refused(&self, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
+        move |error| match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::NotADatabase) => self.other_file(path),
+            _ => self.unopened(path, error.to_string()),
+        }
+    }
+
+    fn other_file(&self, path: &Path) -> StoreError {
+        StoreError::OtherFile { kind: self.kind, path: path.to_owned() }
+    }
+
+    fn unopened(&self, path: &Path, reason: String) -> StoreError {
+        StoreError::Open { kind: self.kind, path: path.to_owned(), reason }
+    }
+}
+
+impl Durability {
+    fn synchronous(self) -> &'static str {
+        match self {
+            Self::Power => "FULL",
+            Self::Process => "NORMAL",
+        }
+    }
+}
+
+/// Opens a file without a [`Schema`], with a write-ahead log. Creates a missing one with mode 600 in an existing folder.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened or created, or is no database.
+pub fn connect(kind: &'static str, path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+    file::create(path).map_err(|source| StoreError::Create { kind, path: path.to_owned(), source })?;
+    let open = || -> rusqlite::Result<Connection> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        switch_to_wal(&connection)?;
+        connection.pragma_update(None, "synchronous", durability.synchronous())?;
+        Ok(connection)
+    };
+    open().map_err(|error| StoreError::Open { kind, path: path.to_owned(), reason: error.to_string() })
+}
+
+/// Begins a transaction that takes the write lock at once, before its first read. It waits for writers of other processes.
+///
+/// # Errors
+/// Returns an error if another process holds the lock for too long.
+pub fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
+    connection.transaction_with_behavior(TransactionBehavior::Immediate)
+}
+
+/// Switches the file to a write-ahead log. Returns the resulting journal mode.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<String> {
+    let until = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        let switched = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0));
+        // Two connections that switch at once can deadlock. SQLite then fails one of them at once and ignores its busy timeout;
+        // the other one has finished by the next attempt.
+        let is_busy = |error: &rusqlite::Error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+        if !switched.as_ref().is_err_and(is_busy) || Instant::now() >= until {
+            return switched;
+        }
+        std::thread::sleep(RETRY_PAUSE);
+    }
+}
+
+/// Returns the first bytes of the file, as many as [`HEADER`] has.
+fn header(path: &Path) -> io::Result<Vec<u8>> {
+    let mut header = Vec::new();
+    File::open(path)?.take(HEADER.len() as u64).read_to_end(&mut header)?;
+    Ok(header)
+}
+
+fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, name, |row| row.get(0))
+}

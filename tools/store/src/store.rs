@@ -1,0 +1,129 @@
+//! [`Store`]: transactions off the async threads.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use tokio::sync::Semaphore;
+
+use crate::{Durability, Schema, StoreError, begin, file};
+
+/// An open store. Clones share its connection.
+///
+/// Several processes may use one file. A transaction that writes takes the write lock at once and waits for those of other processes;
+/// one that reads sees a single moment and waits for nobody.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    connection: Mutex<Connection>,
+    /// Async callers wait here, so that one thread at most blocks on the mutex for them.
+    turn: Arc<Semaphore>,
+}
+
+impl Store {
+    /// Opens the program's own file, and migrates it. A missing one is created for the user alone, with its folders. Blocks the
+    /// calling thread.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be opened or created, is something else, was written by a newer version, or if another user
+    /// could have planted it: it is a link, belongs to another user, or lies in a folder that others may write.
+    pub fn open(path: &Path, schema: &Schema, durability: Durability) -> Result<Self, StoreError> {
+        let file = file::create_private(schema.kind, path)?;
+        let connection = schema.open_existing(&file, durability, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
+        Ok(Self::from_connection(connection))
+    }
+
+    /// Creates a store in memory, which ends with its last clone.
+    ///
+    /// # Errors
+    /// Returns an error if a migration fails.
+    pub fn in_memory(schema: &Schema) -> Result<Self, StoreError> {
+        Ok(Self::from_connection(schema.open_in_memory()?))
+    }
+
+    fn from_connection(connection: Connection) -> Self {
+        Self { shared: Arc::new(Shared { connection: Mutex::new(connection), turn: Arc::new(Semaphore::new(1)) }) }
+    }
+
+    /// Runs `work` in a transaction that writes, on a thread for blocking work. Commits if it returns `Ok`, and returns after the
+    /// commit. Dropping the future does not stop a transaction that has begun.
+    ///
+    /// # Errors
+    /// Returns the error of `work`, after which nothing is written, or that of the commit.
+    pub async fn write<T, E>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(|store| store.write_blocking(work)).await
+    }
+
+    /// Runs `work` in a transaction that reads, on a thread for blocking work.
+    ///
+    /// # Errors
+    /// Returns the error of `work`, or an error if the transaction cannot begin.
+    pub async fn read<T, E>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.run(|store| store.read_blocking(work)).await
+    }
+
+    /// Runs `work` as [`write`](Self::write) does, on this thread.
+    ///
+    /// # Errors
+    /// Returns the errors of [`write`](Self::write).
+    pub fn write_blocking<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = begin(&mut connection).map_err(StoreError::from)?;
+        let done = work(&transaction)?;
+        transaction.commit().map_err(StoreError::from)?;
+        Ok(done)
+    }
+
+    /// Runs `work` as [`read`](Self::read) does, on this thread.
+    ///
+    /// # Errors
+    /// Returns the errors of [`read`](Self::read).
+    pub fn read_blocking<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction =
+            connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(StoreError::from)?;
+        work(&transaction)
+    }
+
+    async fn run<T, E>(&self, work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let turn = self.shared.turn.clone().acquire_owned().await.map_err(|_| StoreError::Closed)?;
+        let store = self.clone();
+        let blocking = move || {
+            let done = work(&store);
+            drop(turn);
+            done
+        };
+        match tokio::task::spawn_blocking(blocking).await {
+            Ok(done) => done,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => Err(StoreError::Closed.into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Stores in real files.
+#![allow(clippy::unwrap_used, reason = "the functions that tests share unwrap too")]
+
+mod migration;
+#[cfg(unix)]
+mod private;
+mod transaction;
