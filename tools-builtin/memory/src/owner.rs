@@ -19,7 +19,7 @@ pub struct Filter {
 pub struct Counts {
     /// All memories.
     pub all: u64,
-    /// Those that wait for the user's confirmation.
+    /// The memories that wait for the user's confirmation.
     pub unconfirmed: u64,
 }
 

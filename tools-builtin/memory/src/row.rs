@@ -6,21 +6,7 @@ use tools::visible_line;
 use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use crate::MemoryError;
-
-/// The maximum length of a memory's text, in bytes.
-pub const MAX_TEXT_BYTES: usize = 4096;
-
-/// The maximum number of memories of a scope.
-pub const MAX_ENTRIES: usize = 1000;
-
-/// The maximum length of all texts of a principal together, in bytes.
-pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
-
-/// The maximum number of tags of a memory.
-pub const MAX_TAGS: usize = 8;
-
-/// The maximum length of a tag, in bytes.
-pub const MAX_TAG_LENGTH: usize = 32;
+use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
 /// The number of characters of a text in an error.
 const EXCERPT: usize = 40;
@@ -137,7 +123,7 @@ pub(crate) fn all(
 
 /// Adds a memory, unless its scope has the same text. Returns its number, and true if it is new.
 ///
-/// The same text from a session that has read nothing from the open world, or from the user, confirms the memory.
+/// A repetition from a session that has read nothing from the open world, or from the user, confirms the memory.
 pub(crate) fn insert(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(MemoryEntry, bool), MemoryError> {
     entry.check()?;
     let key = params![entry.principal, entry.scope, entry.text];

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use tools::{ToolContext, ToolError, tool};
 
+use crate::limits::MAX_TAGS;
 use crate::memory::principal;
-use crate::row::{MAX_TAGS, insert};
+use crate::row::insert;
 use crate::scope::PATTERN;
 use crate::{Memory, MemoryEntry};
 

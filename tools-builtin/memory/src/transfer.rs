@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use crate::row::{MAX_TEXT_BYTES, insert};
+use crate::limits::MAX_TEXT_BYTES;
+use crate::row::insert;
 use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};
 

@@ -1,0 +1,16 @@
+//! The limits of memories.
+
+/// The maximum length of a memory's text, in bytes.
+pub const MAX_TEXT_BYTES: usize = 4096;
+
+/// The maximum number of memories of a scope.
+pub const MAX_ENTRIES: usize = 1000;
+
+/// The maximum length of all texts of a principal together, in bytes.
+pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
+
+/// The maximum number of tags of a memory.
+pub const MAX_TAGS: usize = 8;
+
+/// The maximum length of a tag, in bytes.
+pub const MAX_TAG_LENGTH: usize = 32;
