@@ -4,6 +4,8 @@
 pub extern crate tools_exec as exec;
 #[cfg(feature = "fs")]
 pub extern crate tools_fs as fs;
+#[cfg(feature = "skill")]
+pub extern crate tools_skill as skill;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
 #[cfg(feature = "weather")]
@@ -23,6 +25,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     exec::register(catalog)?;
     #[cfg(feature = "fs")]
     fs::register(catalog)?;
+    #[cfg(feature = "skill")]
+    skill::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
     #[cfg(feature = "weather")]
