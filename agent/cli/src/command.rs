@@ -18,6 +18,8 @@ mod run;
 mod serve;
 mod sessions;
 mod show;
+#[cfg(feature = "skill")]
+mod skills;
 mod system;
 mod why;
 
@@ -50,6 +52,8 @@ enum Command {
     Serve(serve::ServeArgs),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
+    #[cfg(feature = "skill")]
+    Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -79,6 +83,8 @@ impl Cli {
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "mcp")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
+            #[cfg(feature = "skill")]
+            Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

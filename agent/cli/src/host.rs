@@ -19,6 +19,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::refusal;
 use crate::root::{RootOption, in_workspace};
+use crate::skills;
 use crate::web;
 
 /// The options of commands that run tools.
@@ -88,11 +89,13 @@ impl HostOptions {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
+        skills::insert(&mut services, self.servers_root(), settings);
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
+        let of_skills = skills::control_files(settings);
         let control = settings
             .sources()
-            .chain(of_servers.iter().map(PathBuf::as_path))
+            .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))
             .chain(self.policy.policy.as_deref())
             .chain(protected.control.iter().map(PathBuf::as_path));
         let mut context = in_workspace(ToolContext::new().with_services(services), control)

@@ -59,6 +59,7 @@ mod session;
 mod sessions;
 mod shell;
 mod size;
+mod skills;
 mod standard_input;
 mod start;
 mod status_lines;

@@ -28,17 +28,17 @@ use super::origin::{Origin, Setting};
 use super::parser::{
     choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, toolchain, url, variable,
 };
-use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
+use super::project::{EXPORTS, GRANTS, INSTRUCTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
 use super::secret::Secret;
 use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, and using the programs and other tasks of the
-/// session. A session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 7] = [
-    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "task:read:**",
-    "task:write:**",
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, and using the programs and other tasks
+/// of the session. A session adds asking its model, and a search backend its targets.
+const DEFAULT_GRANTS: [&str; 8] = [
+    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
+    "task:read:**", "task:write:**",
 ];
 
 /// The flag for the tools of a session.
@@ -261,6 +261,10 @@ declare_keys! {
     unconfined: Setting<bool> =
         Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
             .with_project(ProjectRule::never(RUNS));
+
+    /// More folders of skills, with those below; a folder in the workspace is one of the project
+    skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
+        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// The maximum number of provider requests of all sessions in a day of UTC
     daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");
