@@ -8,6 +8,8 @@ pub extern crate tools_fs as fs;
 pub extern crate tools_skill as skill;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
+#[cfg(feature = "tts")]
+pub extern crate tools_tts as tts;
 #[cfg(feature = "weather")]
 pub extern crate tools_weather as weather;
 #[cfg(feature = "web")]
@@ -29,6 +31,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     skill::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
+    #[cfg(feature = "tts")]
+    tts::register(catalog)?;
     #[cfg(feature = "weather")]
     weather::register(catalog)?;
     #[cfg(feature = "web")]
