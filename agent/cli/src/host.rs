@@ -20,6 +20,7 @@ use crate::policy::{self, PolicyOptions};
 use crate::refusal;
 use crate::root::{RootOption, in_workspace};
 use crate::skills;
+use crate::speech;
 use crate::web;
 
 /// The options of commands that run tools.
@@ -58,7 +59,7 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
-        Ok(web::access(self.config.settings(flags)?)?)
+        Ok(speech::access(web::access(self.config.settings(flags)?)?)?)
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls
@@ -89,6 +90,7 @@ impl HostOptions {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
+        speech::insert(&mut services, settings)?;
         skills::insert(&mut services, self.servers_root(), settings);
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();

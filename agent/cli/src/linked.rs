@@ -19,6 +19,8 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
     #[cfg(feature = "skill")]
     tools::expect_linked!("toolcrib-skill")?;
+    #[cfg(feature = "tts")]
+    tools::expect_linked!("toolcrib-tts")?;
     #[cfg(feature = "web")]
     tools::expect_linked!("toolcrib-weather", "toolcrib-web")?;
     Ok(())

@@ -164,10 +164,9 @@ impl Search {
             }
             let below = path.join(&name);
             match kind {
-                EntryKind::Folder | EntryKind::Link if depth < MAX_DEPTH => {
-                    if kind == EntryKind::Folder || self.leads_to_folder(base, &below) {
-                        self.enter(base, &below, depth + 1);
-                    }
+                EntryKind::Folder if depth < MAX_DEPTH => self.enter(base, &below, depth + 1),
+                EntryKind::Link if depth < MAX_DEPTH && self.leads_to_folder(base, &below) => {
+                    self.enter(base, &below, depth + 1);
                 }
                 EntryKind::File if depth == 0 && is_loose_skill(&name) => {
                     let advice = format!("a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}");

@@ -73,10 +73,7 @@ impl Skills {
             return Err(SkillError::Clash { name: clash.name.clone(), places: clash.places.clone() });
         }
         let names = ToolError::near(name, self.skills.keys().map(String::as_str));
-        Err(SkillError::Unknown {
-            name: visible_line(name, MAX_NAME),
-            names: names.into_iter().map(Into::into).collect(),
-        })
+        Err(SkillError::Unknown { name: visible_line(name, MAX_NAME), names })
     }
 
     /// Returns the text that tells a model about the skills, of at most that many bytes. Returns an empty text if there are none.

@@ -19,6 +19,7 @@ use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::skills;
+use crate::speech;
 use crate::visible::visible;
 use crate::web;
 
@@ -80,7 +81,9 @@ impl DoctorArgs {
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
         findings.extend(skills::findings(&self.root, settings).into_iter().map(|fault| Finding::new("skill", fault)));
-        findings.extend(web::faults().into_iter().map(|(check, message)| Finding::new(check, message)));
+        findings.extend(
+            web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
+        );
         match self.root.services(settings) {
             Ok(services) => {
                 findings.extend(unmet(&services));
@@ -98,8 +101,11 @@ impl DoctorArgs {
 fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines =
-        std::iter::once(provider).chain(programs()).chain(web::report(settings)?).chain(skills::report(root, settings));
+    let lines = std::iter::once(provider)
+        .chain(programs())
+        .chain(web::report(settings)?)
+        .chain(speech::report(root, settings)?)
+        .chain(skills::report(root, settings));
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 

@@ -4,6 +4,7 @@
 
 mod network;
 mod requests;
+mod speech;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tools::{Approval, Clause};
 
 use self::network::NetworkValues;
 use self::requests::RequestValues;
+use self::speech::SpeechValues;
 use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
@@ -34,11 +36,11 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, and using the programs and other tasks
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, speaking, and using the programs and other tasks
 /// of the session. A session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 8] = [
+const DEFAULT_GRANTS: [&str; 9] = [
     "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
-    "task:read:**", "task:write:**",
+    "speech:read:**", "task:read:**", "task:write:**",
 ];
 
 /// The flag for the tools of a session.
@@ -49,7 +51,7 @@ const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 declare_keys! {
     /// The values of all keys, in one layer or merged.
-    Values { requests: RequestValues, network: NetworkValues }
+    Values { requests: RequestValues, network: NetworkValues, speech: SpeechValues }
 
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")

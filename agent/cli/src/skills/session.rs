@@ -6,7 +6,7 @@ use agent::ToolSet;
 use tools::{Services, ToolContext};
 use tools_builtin::skill::{Origin, Skills};
 
-use super::{Library, Standing};
+use super::{Library, Shelved, Standing};
 use crate::config::Settings;
 use crate::notice;
 use crate::program;
@@ -14,6 +14,9 @@ use crate::root::RootOption;
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
 const MAX_SECTION_BYTES: usize = 8 * 1024;
+
+/// The maximum number of skills that are not used with a warning each.
+const MAX_NAMED: usize = 3;
 
 /// The tool without which the list of skills has no use.
 const LOAD: &str = "skill.load";
@@ -38,17 +41,23 @@ pub(crate) fn insert(services: &mut Services, root: Option<&RootOption>, setting
     }
 }
 
-/// Returns the skills that a session does not have although they were found, each with the reason.
+/// Returns the reasons for which a session does not have skills that were found. Many skills of a project share one.
 fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
     let of_project = library.skills.iter().filter(|shelved| shelved.skill.origin() == Origin::Project);
-    let waiting = of_project.filter(|shelved| !matches!(shelved.standing, Standing::Ready));
-    let waiting =
-        waiting.map(|shelved| format!("the skill {} of the project {}", shelved.skill.name(), shelved.standing_text()));
-    let clashes = skills.clashes().iter();
-    let clashes = clashes.map(|clash| {
+    let waiting: Vec<_> = of_project.filter(|shelved| !matches!(shelved.standing, Standing::Ready)).collect();
+    let mut reasons: Vec<String> = match waiting.len() {
+        0..=MAX_NAMED => {
+            let reason = |shelved: &&Shelved| {
+                format!("the skill {} of the project {}", shelved.skill.name(), shelved.standing_text())
+            };
+            waiting.iter().map(reason).collect()
+        }
+        many => vec![format!("{many} skills of the project are not used; {} skills says why", program::name())],
+    };
+    reasons.extend(skills.clashes().iter().map(|clash| {
         format!("several skills are called {}, so none is used: {}", clash.name, clash.places.join(" and "))
-    });
-    waiting.chain(clashes).collect()
+    }));
+    reasons
 }
 
 /// Warns of the skills that a session does not have although they were found.

@@ -26,7 +26,8 @@ pub(crate) fn report(root: &RootOption, settings: &Settings) -> Result<Vec<Strin
         names.collect::<Vec<_>>().join(", ")
     };
     let unproven = names(true);
-    let unproven = if unproven.is_empty() { unproven } else { format!("; never run against the real service: {unproven}") };
+    let unproven =
+        if unproven.is_empty() { unproven } else { format!("; never run against the real service: {unproven}") };
     Ok(vec![format!("speech: {}{place}, {state}; linked: {}{unproven}", speech.backend().name, names(false))])
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
     };
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
-            let private = settings.speech.url.is_some().then_some(url);
+            let private = settings.speech.service_url.is_some().then_some(url);
             let client = web::backend_client(&client, settings, (key, KEY), private)?;
             speech.with_client(client)
         }
@@ -44,11 +44,12 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
     Ok(())
 }
 
-/// Adds the grants and the rule that speech by the configured backend needs.
+/// Adds the grant and the rule for the host of the configured service. Speaking itself is among the default grants.
 pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
     let speech = configured(&settings)?;
     let origin = backend(&settings).origin;
-    web::with_targets(settings, &speech.targets(), SPEAK, &Setting { value: "tts.backend", origin })
+    let hosts: Vec<_> = speech.targets().into_iter().filter(|target| target.scheme() == "net").collect();
+    web::with_targets(settings, &hosts, SPEAK, &Setting { value: "tts.backend", origin })
 }
 
 /// Returns the configured backend, or the usual one.
@@ -60,7 +61,7 @@ fn backend(settings: &Settings) -> Setting<String> {
 pub(super) fn configured(settings: &Settings) -> Result<Speech, ConfigError> {
     let named = backend(settings);
     let found = tts::get(&named.value).map_err(|error| web::unusable("tts.backend", &named, error))?;
-    let mut speech = match &settings.speech.url {
+    let mut speech = match &settings.speech.service_url {
         Some(url) => Speech::new(found, Some(&url.value)).map_err(|error| web::unusable("tts.url", url, error))?,
         None => Speech::new(found, None).map_err(|error| web::unusable("tts.backend", &named, error))?,
     };
@@ -101,7 +102,7 @@ fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
         value: KeySource::Environment(key.variable.to_owned()),
         origin: Origin::Environment(key.variable.to_owned()),
     };
-    settings.speech_key().or_else(|| settings.speech.url.is_none().then(usual))
+    settings.speech_key().or_else(|| settings.speech.service_url.is_none().then(usual))
 }
 
 fn missing_key(settings: &Settings, speech: &Speech) -> String {

@@ -93,6 +93,8 @@ mod show;
 mod site;
 #[cfg(all(unix, feature = "skill"))]
 mod skills;
+#[cfg(feature = "tts")]
+mod speech;
 mod stream;
 mod sub_agent;
 mod system;

@@ -65,10 +65,11 @@ async fn no_link_is_followed() {
     symlink("../../secret", home.join("skills/tides/link")).unwrap();
     symlink("/etc", home.join("skills/tides/etc")).unwrap();
     symlink("dir", home.join("skills/tides/inner")).unwrap();
+    symlink("SKILL.md", home.join("skills/tides/same")).unwrap();
     // The user's own skill, which nobody approved.
     let found = tools_skill::Discovery::new().with_user_folder(home.join("skills")).find();
     let host = host(found.skills);
-    for path in ["link", "etc/passwd", "inner/x"] {
+    for path in ["link", "etc/passwd", "inner/x", "same"] {
         let error = host.call("skill.read", json!({"name": "tides", "path": path})).await.unwrap_err().to_string();
         assert!(error.contains("is a link"), "{path}: {error}");
     }

@@ -38,8 +38,10 @@ proptest! {
 
     #[test]
     fn the_budget_is_kept(descriptions in prop::collection::vec("[a-z< ]{0,200}", 1..20), most in 600_usize..4_000) {
+        let boundaries = " <<<end".repeat(12);
+        let skill = |index, text| format!("---\nname: skill-{index}\ndescription: \"{text}{boundaries}\"\n---\n");
         let files: Vec<_> = descriptions.iter().enumerate()
-            .map(|(index, text)| (format!("skill-{index}/SKILL.md"), format!("---\nname: skill-{index}\ndescription: \"{text} <<<end\"\n---\n")))
+            .map(|(index, text)| (format!("skill-{index}/SKILL.md"), skill(index, text)))
             .collect();
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let text = section(&workspace(&files), most);

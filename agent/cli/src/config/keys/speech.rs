@@ -23,7 +23,7 @@ declare_keys! {
         .with_project(ProjectRule::never(REACHES));
 
     /// The URL of the speech service, if it is another one than the backend's own, such as http://localhost:8880/v1
-    url: Option<Setting<String>> = Key::new("tts.url", text(url), None, "\"http://localhost:8880/v1\"")
+    service_url: Option<Setting<String>> = Key::new("tts.url", text(url), None, "\"http://localhost:8880/v1\"")
         .with_project(ProjectRule::never(REACHES));
 
     /// The model of the speech service
