@@ -91,7 +91,8 @@ impl HostOptions {
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
         speech::insert(&mut services, settings)?;
-        skills::insert(&mut services, self.servers_root(), settings);
+        let workspace = self.servers_root().map(RootOption::workspace);
+        skills::insert(&mut services, workspace.as_deref(), settings);
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let of_skills = skills::control_files(settings);

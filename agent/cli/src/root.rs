@@ -46,7 +46,7 @@ impl RootOption {
         let mut services = self.services_hiding(std::iter::empty(), settings)?;
         web::insert(&mut services, settings)?;
         speech::insert(&mut services, settings)?;
-        skills::insert(&mut services, Some(self), settings);
+        skills::insert(&mut services, Some(&self.workspace()), settings);
         services.insert(Plan::new());
         services.insert(unused_models());
         Ok(services)

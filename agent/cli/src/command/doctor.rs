@@ -80,7 +80,9 @@ impl DoctorArgs {
                 .iter()
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
-        findings.extend(skills::findings(&self.root, settings).into_iter().map(|fault| Finding::new("skill", fault)));
+        findings.extend(
+            skills::findings(&self.root.workspace(), settings).into_iter().map(|fault| Finding::new("skill", fault)),
+        );
         findings.extend(
             web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
         );
@@ -104,8 +106,8 @@ fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigEr
     let lines = std::iter::once(provider)
         .chain(programs())
         .chain(web::report(settings)?)
-        .chain(speech::report(root, settings)?)
-        .chain(skills::report(root, settings));
+        .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
+        .chain(skills::report(&root.workspace(), settings));
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 

@@ -92,7 +92,7 @@ enum SkillsCommand {
 
 impl PlaceOptions {
     fn library(&self) -> Result<Library, Error> {
-        Ok(Library::load(Some(&self.root), &self.config.settings(Values::default())?))
+        Ok(Library::load(Some(&self.root.workspace()), &self.config.settings(Values::default())?))
     }
 }
 

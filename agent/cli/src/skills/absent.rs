@@ -6,10 +6,9 @@ use agent::ToolSet;
 use tools::{Services, ToolContext};
 
 use crate::config::Settings;
-use crate::root::RootOption;
 
 /// Adds nothing.
-pub(crate) fn insert(_services: &mut Services, _root: Option<&RootOption>, _settings: &Settings) {}
+pub(crate) fn insert(_services: &mut Services, _root: Option<&str>, _settings: &Settings) {}
 
 /// Warns of nothing.
 pub(crate) fn warn(_cx: &ToolContext) {}
@@ -25,11 +24,11 @@ pub(crate) fn control_files(_settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Returns no line.
-pub(crate) fn report(_root: &RootOption, _settings: &Settings) -> Vec<String> {
+pub(crate) fn report(_root: &str, _settings: &Settings) -> Vec<String> {
     Vec::new()
 }
 
 /// Returns no finding.
-pub(crate) fn findings(_root: &RootOption, _settings: &Settings) -> Vec<String> {
+pub(crate) fn findings(_root: &str, _settings: &Settings) -> Vec<String> {
     Vec::new()
 }

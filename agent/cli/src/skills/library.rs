@@ -8,7 +8,6 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::folders;
 use crate::program;
-use crate::root::RootOption;
 
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
@@ -39,9 +38,9 @@ pub(crate) enum Standing {
 }
 
 impl Library {
-    /// Looks for the skills. Without a root, those of the user alone are found.
-    pub(crate) fn load(root: Option<&RootOption>, settings: &Settings) -> Self {
-        let workspace = root.map(RootOption::workspace).unwrap_or_default();
+    /// Looks for the skills. Without the path of a workspace, those of the user alone are found.
+    pub(crate) fn load(root: Option<&str>, settings: &Settings) -> Self {
+        let workspace = root.unwrap_or_default().to_owned();
         let mut discovery = Discovery::new();
         if root.is_some() {
             discovery = discovery.with_workspace(&workspace);

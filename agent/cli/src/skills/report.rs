@@ -2,11 +2,10 @@
 
 use super::Library;
 use crate::config::Settings;
-use crate::root::RootOption;
 use crate::wording::counted;
 
 /// Returns a line on the number of skills, and one on each skill of the project.
-pub(crate) fn report(root: &RootOption, settings: &Settings) -> Vec<String> {
+pub(crate) fn report(root: &str, settings: &Settings) -> Vec<String> {
     let library = Library::load(Some(root), settings);
     let ready = library.service().list().count() as u64;
     let mut lines = vec![match library.skills.len() {
@@ -22,7 +21,7 @@ pub(crate) fn report(root: &RootOption, settings: &Settings) -> Vec<String> {
 }
 
 /// Returns the faults of skills, the names that several have, and the places that look like skills and are none.
-pub(crate) fn findings(root: &RootOption, settings: &Settings) -> Vec<String> {
+pub(crate) fn findings(root: &str, settings: &Settings) -> Vec<String> {
     let library = Library::load(Some(root), settings);
     let faults = library.skills.iter().flat_map(|shelved| {
         let skill = &shelved.skill;

@@ -10,7 +10,6 @@ use super::{Library, Shelved, Standing};
 use crate::config::Settings;
 use crate::notice;
 use crate::program;
-use crate::root::RootOption;
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
 const MAX_SECTION_BYTES: usize = 8 * 1024;
@@ -24,8 +23,8 @@ const LOAD: &str = "skill.load";
 /// The reasons for which a session has not all skills that were found.
 struct LeftOut(Vec<String>);
 
-/// Adds the skills of a session. A service that the program adds itself stays. Without a root, only the skills of the user are found.
-pub(crate) fn insert(services: &mut Services, root: Option<&RootOption>, settings: &Settings) {
+/// Adds the skills of a session. A service that the program adds itself stays. Without the path of a workspace, only the skills of the user are found.
+pub(crate) fn insert(services: &mut Services, root: Option<&str>, settings: &Settings) {
     if services.get::<Skills>().is_some() {
         return;
     }

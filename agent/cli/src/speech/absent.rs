@@ -3,7 +3,6 @@
 use tools::Services;
 
 use crate::config::{ConfigError, Settings};
-use crate::root::RootOption;
 
 /// Adds nothing.
 pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), ConfigError> {
@@ -16,7 +15,7 @@ pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
 }
 
 /// Returns no line.
-pub(crate) fn report(_root: &RootOption, _settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn report(_services: Option<&Services>, _settings: &Settings) -> Result<Vec<String>, ConfigError> {
     Ok(Vec::new())
 }
 

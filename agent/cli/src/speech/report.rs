@@ -1,23 +1,18 @@
 //! The line and the faults of `doctor` on speech.
 
-use tools::Need;
+use tools::{Need, Services};
 use tools_builtin::tts::{self, Speech};
 
 use super::service::configured;
 use crate::config::{ConfigError, Settings};
-use crate::error::Error;
-use crate::root::RootOption;
 
-/// Returns the line on the backend: what is missing on this machine, and the linked backends.
-pub(crate) fn report(root: &RootOption, settings: &Settings) -> Result<Vec<String>, ConfigError> {
+/// Returns the line on the backend: what is missing on this machine, and the linked backends. `services` are those of a session.
+pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let speech = configured(settings)?;
-    let state = match root.services(settings) {
-        Ok(services) => match services.absence(&Need::new::<Speech>()) {
-            Some(reason) if services.get::<Speech>().is_none() => format!("not available: {reason}"),
-            _ => "ready".to_owned(),
-        },
-        Err(Error::Config(error)) => return Err(error),
-        Err(error) => format!("not available: {error}"),
+    let missing = services.filter(|services| services.get::<Speech>().is_none());
+    let state = match missing.and_then(|services| services.absence(&Need::new::<Speech>())) {
+        Some(reason) => format!("not available: {reason}"),
+        None => "ready".to_owned(),
     };
     let place = speech.base_url().map(|url| format!(" at {url}")).unwrap_or_default();
     let linked = tts::list();
