@@ -6,8 +6,12 @@ pub extern crate tools_exec as exec;
 pub extern crate tools_fs as fs;
 #[cfg(feature = "memory")]
 pub extern crate tools_memory as memory;
+#[cfg(feature = "skill")]
+pub extern crate tools_skill as skill;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
+#[cfg(feature = "tts")]
+pub extern crate tools_tts as tts;
 #[cfg(feature = "weather")]
 pub extern crate tools_weather as weather;
 #[cfg(feature = "web")]
@@ -27,8 +31,12 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     fs::register(catalog)?;
     #[cfg(feature = "memory")]
     memory::register(catalog)?;
+    #[cfg(feature = "skill")]
+    skill::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
+    #[cfg(feature = "tts")]
+    tts::register(catalog)?;
     #[cfg(feature = "weather")]
     weather::register(catalog)?;
     #[cfg(feature = "web")]

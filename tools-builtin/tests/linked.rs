@@ -15,6 +15,8 @@ fn linked_tools_match_the_golden_list() {
         Some(("exec", _)) => cfg!(feature = "exec"),
         Some(("fs", _)) => cfg!(feature = "fs"),
         Some(("memory", _)) => cfg!(feature = "memory"),
+        Some(("skill", _)) => cfg!(feature = "skill"),
+        Some(("tts", _)) => cfg!(feature = "tts"),
         Some(("weather", _)) => cfg!(feature = "weather"),
         Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
@@ -35,6 +37,12 @@ fn every_crate_contributes() {
     }
     if cfg!(feature = "memory") {
         tools::expect_linked!("toolcrib-memory", "tools_memory").unwrap();
+    }
+    if cfg!(feature = "skill") {
+        tools::expect_linked!("toolcrib-skill", "tools_skill").unwrap();
+    }
+    if cfg!(feature = "tts") {
+        tools::expect_linked!("toolcrib-tts", "tools_tts").unwrap();
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();

@@ -20,6 +20,8 @@ mod run;
 mod serve;
 mod sessions;
 mod show;
+#[cfg(feature = "skill")]
+mod skills;
 mod system;
 mod why;
 
@@ -54,6 +56,8 @@ enum Command {
     Mcp(mcp::McpArgs),
     #[cfg(feature = "memory")]
     Memory(memory::MemoryArgs),
+    #[cfg(feature = "skill")]
+    Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
@@ -85,6 +89,8 @@ impl Cli {
             Command::Mcp(mcp) => on_runtime(mcp.run()),
             #[cfg(feature = "memory")]
             Command::Memory(memory) => memory.run(),
+            #[cfg(feature = "skill")]
+            Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),

@@ -154,6 +154,15 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error("the MCP server {server} of the project waits for approval; run {} mcp approve {server}", program::name())]
     Unapproved { server: String },
+    #[cfg(feature = "skill")]
+    #[error("there is no skill {name:?}; run {} skills to see all", program::name())]
+    NoSkill { name: String },
+    #[cfg(feature = "skill")]
+    #[error("several skills of the project are called {name:?}: {}; rename or remove all but one", places.join(" and "))]
+    SkillClash { name: String, places: Vec<String> },
+    #[cfg(feature = "skill")]
+    #[error("the skill {name:?} cannot be used: {reason}")]
+    Skill { name: String, reason: String },
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     McpFile(#[from] tools_mcp::config::ConfigError),
@@ -213,6 +222,10 @@ impl Error {
             Self::NoHome | Self::Server { .. } | Self::ServerPrompt { .. } | Self::McpFile(_) | Self::Trust(_) => {
                 Exit::Usage
             }
+            #[cfg(feature = "skill")]
+            Self::NoSkill { .. } => Exit::NotFound,
+            #[cfg(feature = "skill")]
+            Self::SkillClash { .. } | Self::Skill { .. } => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]

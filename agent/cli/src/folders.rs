@@ -21,6 +21,14 @@ pub(crate) fn servers() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join("mcp.json"))
 }
 
+/// Returns the user's folders of skills: those that other programs use too, and `skills` beside the settings file.
+#[cfg(feature = "skill")]
+pub(crate) fn skills() -> Vec<PathBuf> {
+    let Some(base) = base() else { return Vec::new() };
+    let shared = [".agents/skills", ".claude/skills"].map(|folder| base.home_dir().join(folder));
+    shared.into_iter().chain([base.config_dir().join(program::name()).join("skills")]).collect()
+}
+
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub(crate) fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))

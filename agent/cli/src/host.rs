@@ -19,6 +19,8 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::refusal;
 use crate::root::{RootOption, in_workspace};
+use crate::skills;
+use crate::speech;
 use crate::web;
 
 /// The options of commands that run tools.
@@ -57,7 +59,7 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
-        Ok(web::access(self.config.settings(flags)?)?)
+        Ok(speech::access(web::access(self.config.settings(flags)?)?)?)
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls
@@ -88,11 +90,15 @@ impl HostOptions {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let mut services = self.root.services_hiding(hidden, settings)?;
         web::insert(&mut services, settings)?;
+        speech::insert(&mut services, settings)?;
+        let workspace = self.servers_root().map(RootOption::workspace);
+        skills::insert(&mut services, workspace.as_deref(), settings);
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
+        let of_skills = skills::control_files(settings);
         let control = settings
             .sources()
-            .chain(of_servers.iter().map(PathBuf::as_path))
+            .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))
             .chain(self.policy.policy.as_deref())
             .chain(protected.control.iter().map(PathBuf::as_path));
         services.insert(Exposure::new());

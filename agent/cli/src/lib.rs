@@ -60,6 +60,8 @@ mod session;
 mod sessions;
 mod shell;
 mod size;
+mod skills;
+mod speech;
 mod standard_input;
 mod start;
 mod status_lines;

@@ -19,6 +19,10 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
     #[cfg(feature = "memory")]
     tools::expect_linked!("toolcrib-memory")?;
+    #[cfg(feature = "skill")]
+    tools::expect_linked!("toolcrib-skill")?;
+    #[cfg(feature = "tts")]
+    tools::expect_linked!("toolcrib-tts")?;
     #[cfg(feature = "web")]
     tools::expect_linked!("toolcrib-weather", "toolcrib-web")?;
     Ok(())

@@ -14,6 +14,8 @@ use crate::error::Error;
 use crate::folders;
 use crate::memory;
 use crate::program;
+use crate::skills;
+use crate::speech;
 use crate::web;
 
 /// The option of commands that open the workspace.
@@ -44,6 +46,8 @@ impl RootOption {
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
         let mut services = self.services_hiding(std::iter::empty(), settings)?;
         web::insert(&mut services, settings)?;
+        speech::insert(&mut services, settings)?;
+        skills::insert(&mut services, Some(&self.workspace()), settings);
         services.insert(Plan::new());
         services.insert(unused_models());
         Ok(services)

@@ -25,6 +25,7 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
+use crate::skills;
 use crate::system_text;
 use crate::telemetry::Telemetry;
 
@@ -75,8 +76,9 @@ struct SessionTools {
 
 impl SessionTools {
     fn into_session(self) -> Session {
-        let system = system_text::build(&self.context);
-        Session::new(self.entries, self.selection, self.context).with_system(system)
+        let session = Session::new(self.entries, self.selection, self.context);
+        let system = system_text::build(session.context(), session.tools());
+        session.with_system(system)
     }
 }
 
@@ -222,6 +224,7 @@ impl SessionOptions {
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
         let context = self.host.context(settings, &protected, token, console)?;
+        skills::warn(&context);
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }
 

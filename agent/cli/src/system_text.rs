@@ -1,10 +1,11 @@
 //! The system text of a session.
 
-use agent::{SystemText, tool_guidance};
+use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
 use crate::memory;
 
+use crate::skills;
 /// The workspace's file of instructions for agents.
 const INSTRUCTIONS: &str = "AGENTS.md";
 
@@ -16,14 +17,15 @@ act and see only through tools: an action without a call has not happened, and y
 task that the user gives you, and no more. When it is done, report it in a few plain sentences, and name the parts that you \
 could not do.";
 
-/// Builds the system text of a session with this context.
-pub(crate) fn build(cx: &ToolContext) -> SystemText {
+/// Builds the system text of a session with this context and these tools.
+pub(crate) fn build(cx: &ToolContext, tools: &ToolSet) -> SystemText {
     let (workspace, instructions) = workspace(cx).unwrap_or_default();
     SystemText::new()
         .with_section("identity", IDENTITY)
         .with_section("workspace", workspace)
         .with_section("instructions", instructions)
         .with_section("memories", memory::digest(cx))
+        .with_section("skills", skills::section(cx, tools))
         .with_tool_section("tools", tool_guidance)
 }
 

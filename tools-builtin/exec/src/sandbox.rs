@@ -7,7 +7,7 @@ use tools::protocol::{Access, Digest};
 use tools::{ToolContext, ToolError, ToolErrorKind, TreePath, Trees};
 use tools_fs::Workspace;
 
-use crate::lookup::is_program;
+use crate::lookup::{folders, is_program};
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
@@ -96,6 +96,13 @@ impl Sandbox {
         let cache = without_links(&cache.join(&name[..16]));
         let folders = |toolchain: &Toolchain| toolchain.folders(home, &cache, &|name| std::env::var_os(name));
         self.toolchains.iter().map(folders).collect()
+    }
+
+    /// Returns the file of a program that is called by this name, without a path. Returns `None` if it is not installed where programs are
+    /// looked up.
+    pub fn find_program(&self, workspace: &Workspace, name: &str) -> Option<PathBuf> {
+        let found = folders(&self.toolchains(workspace)).into_iter().map(|folder| folder.join(name));
+        found.filter(|_| !name.contains('/')).find(|path| is_program(path))
     }
 
     /// Returns the toolchain of a program on the host's `PATH`, if programs may not use it. A path belongs to none.

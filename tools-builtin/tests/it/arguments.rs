@@ -11,6 +11,8 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_builtin::skill::{Discovery, Skills};
+use tools_builtin::tts::{self, Speech};
 use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
@@ -41,6 +43,8 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
             "net:read:geocoding-api.open-meteo.com",
         ])
         .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(Skills::new(Discovery::new().with_workspace(files.path()).find().skills))
+        .with_service(Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
         .with_service(http);
     Bench { host, files }
@@ -49,10 +53,14 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
 /// Creates the files of the workspace, or restores them.
 fn fill(root: &Path) {
     // Errors are ignored: tools may have replaced a directory with a file, or the reverse.
+    let _ = std::fs::create_dir_all(root.join(".agents/skills/a"));
     let _ = std::fs::create_dir(root.join("src"));
-    for (file, text) in
-        [("README.md", &b"# Title\n\ntext\n"[..]), ("src/main.rs", b"fn main() {}"), ("src/x", b"\xFF\xFE\0")]
-    {
+    for (file, text) in [
+        (".agents/skills/a/SKILL.md", &b"# A"[..]),
+        ("README.md", &b"# Title\n\ntext\n"[..]),
+        ("src/main.rs", b"fn main() {}"),
+        ("src/x", b"\xFF\xFE\0"),
+    ] {
         let _ = std::fs::write(root.join(file), text);
     }
 }

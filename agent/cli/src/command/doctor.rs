@@ -19,6 +19,8 @@ use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
+use crate::skills;
+use crate::speech;
 use crate::visible::visible;
 use crate::web;
 
@@ -42,7 +44,7 @@ impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default());
         let mut findings = self.findings(settings.as_ref().unwrap_or(&Settings::default()));
-        let facts = settings.and_then(|settings| facts(&settings)).unwrap_or_else(|error| {
+        let facts = settings.and_then(|settings| facts(&settings, &self.root)).unwrap_or_else(|error| {
             findings.push(Finding::new("settings", error.to_string()));
             Vec::new()
         });
@@ -80,7 +82,12 @@ impl DoctorArgs {
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
-        findings.extend(web::faults().into_iter().map(|(check, message)| Finding::new(check, message)));
+        findings.extend(
+            skills::findings(&self.root.workspace(), settings).into_iter().map(|fault| Finding::new("skill", fault)),
+        );
+        findings.extend(
+            web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
+        );
         match self.root.services(settings) {
             Ok(services) => {
                 findings.extend(unmet(&services));
@@ -95,10 +102,14 @@ impl DoctorArgs {
 }
 
 /// Returns the lines on the provider and the requests of a session without flags.
-fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines = std::iter::once(provider).chain(programs()).chain(web::report(settings)?).chain(memory::report());
+    let lines = std::iter::once(provider)
+        .chain(programs())
+        .chain(web::report(settings)?).chain(memory::report())
+        .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
+        .chain(skills::report(&root.workspace(), settings));
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 

@@ -4,6 +4,7 @@
 
 mod network;
 mod requests;
+mod speech;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tools::{Approval, Clause};
 
 use self::network::NetworkValues;
 use self::requests::RequestValues;
+use self::speech::SpeechValues;
 use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
@@ -28,17 +30,17 @@ use super::origin::{Origin, Setting};
 use super::parser::{
     choice, clause, cost, degree, directory, effort, file, filled, glob, proxy_url, toolchain, url, variable,
 };
-use super::project::{EXPORTS, GRANTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
+use super::project::{EXPORTS, GRANTS, INSTRUCTS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
 use super::secret::Secret;
 use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, using the programs and other tasks of the session, and
-/// reading the memories of its project and of the user. A session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 8] = [
-    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "task:read:**",
-    "task:write:**", "memory:read:{project,user}",
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, speaking, using the programs and other tasks
+/// of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search backend its targets.
+const DEFAULT_GRANTS: [&str; 10] = [
+    "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
+    "speech:read:**", "task:read:**", "task:write:**", "memory:read:{project,user}",
 ];
 
 /// The flag for the tools of a session.
@@ -49,7 +51,7 @@ const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 declare_keys! {
     /// The values of all keys, in one layer or merged.
-    Values { requests: RequestValues, network: NetworkValues }
+    Values { requests: RequestValues, network: NetworkValues, speech: SpeechValues }
 
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")
@@ -261,6 +263,10 @@ declare_keys! {
     unconfined: Setting<bool> =
         Key::new("programs.unconfined", boolean(), Setting::from_default(false), "true")
             .with_project(ProjectRule::never(RUNS));
+
+    /// More folders of skills, with those below; a folder in the workspace is one of the project
+    skill_folders: Vec<Setting<PathBuf>> = Key::new("skills.folders", items(directory), Vec::new(), r#"["~/skills"]"#)
+        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// The maximum number of provider requests of all sessions in a day of UTC
     daily_steps: Option<Setting<u32>> = Key::new("daily.max_steps", integer::<1, _>(), None, "500");

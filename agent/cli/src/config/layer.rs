@@ -25,7 +25,7 @@ impl Layer {
 }
 
 impl Values {
-    /// Applies the values of a higher layer. Another provider or search backend does not inherit the keys of the one before.
+    /// Applies the values of a higher layer. Another provider, search or speech backend does not inherit the keys of the one before.
     pub(super) fn apply(&mut self, upper: Self) {
         if self.provider_changes(&upper) {
             self.forget_provider();
@@ -40,6 +40,15 @@ impl Values {
         }
         if upper.network.search_key_env.is_some() || upper.network.search_key_file.is_some() {
             (self.network.search_key_env, self.network.search_key_file) = (None, None);
+        }
+        let is_other =
+            |backend: &Setting<String>| self.speech.backend.as_ref().is_none_or(|lower| lower.value != backend.value);
+        if upper.speech.backend.as_ref().is_some_and(is_other) {
+            (self.speech.service_url, self.speech.model, self.speech.voice) = (None, None, None);
+            (self.speech.key_env, self.speech.key_file) = (None, None);
+        }
+        if upper.speech.key_env.is_some() || upper.speech.key_file.is_some() {
+            (self.speech.key_env, self.speech.key_file) = (None, None);
         }
         self.merge(upper);
     }
@@ -60,6 +69,12 @@ impl Values {
     #[cfg(feature = "web")]
     pub(crate) fn search_key(&self) -> Option<Setting<KeySource>> {
         source(&self.network.search_key_env, &self.network.search_key_file)
+    }
+
+    /// Returns the source of the speech service's key. Returns `None` if it is the service's usual one.
+    #[cfg(feature = "tts")]
+    pub(crate) fn speech_key(&self) -> Option<Setting<KeySource>> {
+        source(&self.speech.key_env, &self.speech.key_file)
     }
 }
 

@@ -6,6 +6,7 @@ use super::slot::Slot;
 pub(super) const REDIRECTS: &str = "it decides where prompts and keys are sent";
 pub(super) const EXPORTS: &str = "it decides what leaves this machine, and where to";
 pub(super) const RUNS: &str = "it decides what programs reach";
+pub(super) const INSTRUCTS: &str = "it decides what the model is told to do";
 pub(super) const REACHES: &str = "it decides which machines tools reach, and with which secrets";
 pub(super) const CONTRADICTS: &str = "the user's file or the program sets another value";
 pub(super) const GRANTS: &str = "it grants more";

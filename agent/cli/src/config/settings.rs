@@ -134,7 +134,8 @@ impl Settings {
             KeySource::File(path) => Some(path.as_path()),
             _ => None,
         });
-        of_secrets.chain(self.network.search_key_file.as_ref().map(|file| file.value.as_path()))
+        let of_backends = [&self.network.search_key_file, &self.speech.key_file];
+        of_secrets.chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
     /// Returns the timeouts and retries of provider requests.
@@ -159,6 +160,7 @@ impl Settings {
                 &upper.network.search_key_file,
                 ["web.search_key_env", "web.search_key_file"],
             ),
+            (&upper.speech.key_env, &upper.speech.key_file, ["tts.key_env", "tts.key_file"]),
         ] {
             if let (Some(_), Some(file)) = (variable, file) {
                 let reason = format!("conflicts with {variable_key}; remove one of them");

@@ -17,7 +17,7 @@ const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 
 /// Returns the client that the settings describe.
 pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, ConfigError> {
-    HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error))
+    HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error, "secrets"))
 }
 
 /// Returns the client for a search: it alone has the key, and reaches a backend on this machine or in a private network. It shares the
@@ -27,12 +27,21 @@ pub(super) fn of_search(
     settings: &Settings,
     search: &ReadySearch,
 ) -> Result<HttpClient, ConfigError> {
+    let private = settings.network.search_url.is_some().then_some(search.service.base_url());
+    backend_client(tools, settings, (search.key.clone(), "web.search_key"), private)
+}
+
+/// Returns the client for a backend: it alone has the key, whose setting stands in errors, and reaches the private host.
+pub(crate) fn backend_client(
+    tools: &HttpClient,
+    settings: &Settings,
+    (key, key_setting): (Option<BoundSecret>, &str),
+    private: Option<&Url>,
+) -> Result<HttpClient, ConfigError> {
     let mut options = options(settings)?;
-    options.secrets.extend(search.key.clone());
-    if settings.network.search_url.is_some() {
-        options.private_hosts.extend(private_host(search.service.base_url()));
-    }
-    tools.new_sibling(options).map_err(|error| refused(settings, &error))
+    options.secrets.extend(key);
+    options.private_hosts.extend(private.and_then(private_host));
+    tools.new_sibling(options).map_err(|error| refused(settings, &error, key_setting))
 }
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
@@ -109,13 +118,13 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
     })
 }
 
-/// Returns the error of an option, with the setting that it comes from.
-fn refused(settings: &Settings, error: &HttpError) -> ConfigError {
+/// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
+fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> ConfigError {
     let of_secret = |name: &str| settings.secrets.iter().find(|secret| secret.value.name == name);
     let key = match error {
         HttpError::Secret { name, .. } => match of_secret(name) {
             Some(secret) => return secret_error(secret, error),
-            None => "web.search_key",
+            None => key_setting,
         },
         HttpError::Option { option: "private_hosts", .. } => "http.private_hosts",
         HttpError::Option { option: "root_certificates", .. } => "http.ca_file",

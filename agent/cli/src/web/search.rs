@@ -68,20 +68,30 @@ fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
 ///
 /// The backend's host is for `web.search` alone: its clause does not name it, so that other tools ask about it as about any host, and a
 /// rule names it for this tool.
-pub(crate) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
+pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
     let (Some(service), Some(named)) = (service(&settings)?, settings.network.search.clone()) else {
         return Ok(settings);
     };
+    with_targets(settings, &service.targets(), "web.search", &named.map(|_| "web.search"))
+}
+
+/// Adds the grants and rules for the targets of a backend, which only this tool reaches. `named` is the setting that names the backend.
+pub(crate) fn with_targets(
+    mut settings: Settings,
+    targets: &[Target],
+    tool: &str,
+    named: &Setting<&'static str>,
+) -> Result<Settings, ConfigError> {
     let origin = || named.origin.clone();
-    for target in service.targets() {
+    for target in targets {
         let clause = target.to_clause();
         if target.scheme() != "net" {
             settings = settings.with_default_grant(Setting { value: clause, origin: origin() });
             continue;
         }
-        let rule = Rule::new(Verdict::Allow, Some("web.search"), Some(clause));
-        let rule = rule.map_err(|error| unusable("web.search", &named, error))?;
-        let clause = unnamed(&target).map_err(|error| unusable("web.search", &named, error))?;
+        let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
+        let rule = rule.map_err(|error| unusable(named.value, named, error))?;
+        let clause = unnamed(target).map_err(|error| unusable(named.value, named, error))?;
         settings = settings
             .with_default_grant(Setting { value: clause, origin: origin() })
             .with_rule(Setting { value: rule, origin: origin() });
@@ -128,7 +138,7 @@ pub(super) fn key_source(settings: &Settings, key: &SearchKey) -> Setting<KeySou
     })
 }
 
-fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> ConfigError {
+pub(crate) fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> ConfigError {
     invalid(key, setting, format!("cannot be used: {error}"))
 }
 

@@ -6,8 +6,11 @@ use tools::protocol::wire::{Format, Strictness};
 
 use crate::Crib;
 
+/// The tools that a session has only on a machine with skills, or with a program that speaks.
+const LOCAL: [&str; 2] = ["!skill.*", "!tts.*"];
+
 /// Returns the built-in tools of a selection, as a session of the program offers them.
-fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
+fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     tools::link!(tools_builtin);
     let mut services = tools::Services::new();
     services.insert(tools::OutputStore::new());
@@ -19,7 +22,7 @@ fn tool_set(glob: &str, crib: &Crib) -> ToolSet {
     tools::Tasks::offer(&mut services);
     #[cfg(feature = "web")]
     services.insert(tools_http::HttpClient::new());
-    ToolSet::new(tools::list(), &Selection::parse([glob]).unwrap(), &services)
+    ToolSet::new(tools::list(), &Selection::parse(globs).unwrap(), &services)
 }
 
 /// Returns the definitions that a session sends to the public service of a format, of its provider if there is one.
@@ -40,12 +43,14 @@ fn sent(set: &ToolSet, format: Format, strictness: Strictness) -> &str {
 #[test]
 fn the_definitions_are_the_bytes_that_a_session_sends() {
     let crib = Crib::new();
-    let set = tool_set("*", &crib);
+    let local = LOCAL.map(|glob| ["--select", glob]).concat();
+    let set = tool_set(&["*", LOCAL[0], LOCAL[1]], &crib);
     // Without a search backend, a session skips web.search.
     assert!(set.len() > 10 && set.skipped().iter().all(|tool| tool.name.as_str() == "web.search"), "{set:?}");
     for format in Format::ALL {
         for (strictness, flags) in [(Strictness::Relaxed, &[][..]), (Strictness::Strict, &["--strict"])] {
-            let arguments = [&["export", "--format", format.name(), "--no-config"], flags].concat();
+            let arguments =
+                [&["export", "--format", format.name(), "--no-config"], flags, &["--select", "*"], &local].concat();
             let ended = crib.run(&arguments).expect(0);
             let sent = sent(&set, format, strictness);
             assert_eq!(ended.stdout.strip_suffix('\n'), Some(sent), "{format} {strictness:?}");

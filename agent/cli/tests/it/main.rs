@@ -95,6 +95,10 @@ mod show;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 #[path = "../../../../tools/mcp/src/client/http/tests/site.rs"]
 mod site;
+#[cfg(all(unix, feature = "skill"))]
+mod skills;
+#[cfg(feature = "tts")]
+mod speech;
 mod stream;
 mod sub_agent;
 mod system;

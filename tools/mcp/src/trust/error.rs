@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// An approval or a pin that cannot be read or written. Its server must not be used.
+/// An approval or a pin that cannot be read or written. Its server or skill must not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
@@ -24,14 +24,14 @@ pub enum TrustError {
         source: io::Error,
     },
     /// The file has other content than this program writes.
-    #[error("{} is damaged: {reason}; remove it, and approve the server again", path.display())]
+    #[error("{} is damaged: {reason}; remove it, and approve again", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
         /// The fault.
         reason: String,
     },
-    /// The server is no longer the one that was shown.
-    #[error("the server has changed since it was shown; look at it again")]
+    /// The subject is no longer the one that was shown.
+    #[error("it has changed since it was shown; look at it again")]
     Changed,
 }

@@ -65,6 +65,11 @@ impl Subject {
         Self { workspace: workspace.to_owned(), server: server.to_string(), facts }
     }
 
+    /// Creates a subject of another kind than a server, which has a folder of approvals of its own.
+    pub fn from_facts(workspace: &str, name: &str, facts: Map<String, Value>) -> Self {
+        Self { workspace: workspace.to_owned(), server: name.to_owned(), facts }
+    }
+
     /// Returns the workspace.
     pub fn workspace(&self) -> &str {
         &self.workspace

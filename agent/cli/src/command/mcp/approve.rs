@@ -84,7 +84,7 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
 }
 
 /// Returns true if a digest on the command line or the person at the terminal approves.
-async fn is_approved(digests: &[Digest], shown: &Digest, what: &str) -> Result<bool, Error> {
+pub(in crate::command) async fn is_approved(digests: &[Digest], shown: &Digest, what: &str) -> Result<bool, Error> {
     if digests.contains(shown) {
         return Ok(true);
     }

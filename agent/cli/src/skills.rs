@@ -1,0 +1,19 @@
+//! The skills of the user and of the project. Without the feature `skill`, there are none.
+
+#[cfg(not(feature = "skill"))]
+mod absent;
+#[cfg(feature = "skill")]
+mod library;
+#[cfg(feature = "skill")]
+mod report;
+#[cfg(feature = "skill")]
+mod session;
+
+#[cfg(not(feature = "skill"))]
+pub(crate) use absent::{control_files, findings, insert, report, section, warn};
+#[cfg(feature = "skill")]
+pub(crate) use library::{Library, Shelved, Standing};
+#[cfg(feature = "skill")]
+pub(crate) use report::{findings, report};
+#[cfg(feature = "skill")]
+pub(crate) use session::{control_files, insert, section, warn};

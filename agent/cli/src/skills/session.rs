@@ -1,0 +1,82 @@
+//! The skills of a session: their service, their section of the system text, and the warnings about those that it does not have.
+
+use std::path::PathBuf;
+
+use agent::ToolSet;
+use tools::{Services, ToolContext};
+use tools_builtin::skill::{Origin, Skills};
+
+use super::{Library, Shelved, Standing};
+use crate::config::Settings;
+use crate::notice;
+use crate::program;
+
+/// The maximum length of the section, in bytes, since every session sends it to the model.
+const MAX_SECTION_BYTES: usize = 8 * 1024;
+
+/// The maximum number of skills that are not used with a warning each.
+const MAX_NAMED: usize = 3;
+
+/// The tool without which the list of skills has no use.
+const LOAD: &str = "skill.load";
+
+/// The reasons for which a session has not all skills that were found.
+struct LeftOut(Vec<String>);
+
+/// Adds the skills of a session. A service that the program adds itself stays. Without the path of a workspace, only the skills of the user are found.
+pub(crate) fn insert(services: &mut Services, root: Option<&str>, settings: &Settings) {
+    if services.get::<Skills>().is_some() {
+        return;
+    }
+    let library = Library::load(root, settings);
+    let skills = library.service();
+    services.insert(LeftOut(left_out(&library, &skills)));
+    let is_empty = skills.list().next().is_none() && skills.clashes().is_empty();
+    if is_empty {
+        let advice = format!("there are no skills that this session may use; {} skills lists all", program::name());
+        services.insert_absent::<Skills>(advice);
+    } else {
+        services.insert(skills);
+    }
+}
+
+/// Returns the reasons for which a session does not have skills that were found. Many skills of a project share one.
+fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
+    let of_project = library.skills.iter().filter(|shelved| shelved.skill.origin() == Origin::Project);
+    let waiting: Vec<_> = of_project.filter(|shelved| !matches!(shelved.standing, Standing::Ready)).collect();
+    let mut reasons: Vec<String> = match waiting.len() {
+        0..=MAX_NAMED => {
+            let reason = |shelved: &&Shelved| {
+                format!("the skill {} of the project {}", shelved.skill.name(), shelved.standing_text())
+            };
+            waiting.iter().map(reason).collect()
+        }
+        many => vec![format!("{many} skills of the project are not used; {} skills says why", program::name())],
+    };
+    reasons.extend(skills.clashes().iter().map(|clash| {
+        format!("several skills are called {}, so none is used: {}", clash.name, clash.places.join(" and "))
+    }));
+    reasons
+}
+
+/// Warns of the skills that a session does not have although they were found.
+pub(crate) fn warn(cx: &ToolContext) {
+    if let Some(left_out) = cx.service::<LeftOut>() {
+        left_out.0.iter().for_each(|warning| notice::warning(warning));
+    }
+}
+
+/// Returns the section of the system text. Returns an empty text if there are no skills, or if the session cannot load them.
+pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
+    match cx.service::<Skills>() {
+        Some(skills) if tools.contains(LOAD) => skills.section(MAX_SECTION_BYTES),
+        _ => String::new(),
+    }
+}
+
+/// Returns the folders of skills that tools must not change without a question, and everything in them. Those with usual names are among
+/// the sensitive paths already.
+pub(crate) fn control_files(settings: &Settings) -> Vec<PathBuf> {
+    let folders = settings.skill_folders.iter().map(|folder| &folder.value);
+    folders.flat_map(|folder| [folder.clone(), folder.join("**")]).collect()
+}

@@ -1,0 +1,15 @@
+//! The service of `tts.speak`, from the settings. Without the feature `tts`, there is none.
+
+#[cfg(not(feature = "tts"))]
+mod absent;
+#[cfg(feature = "tts")]
+mod report;
+#[cfg(feature = "tts")]
+mod service;
+
+#[cfg(not(feature = "tts"))]
+pub(crate) use absent::{access, faults, insert, report};
+#[cfg(feature = "tts")]
+pub(crate) use report::{faults, report};
+#[cfg(feature = "tts")]
+pub(crate) use service::{access, insert};

@@ -1,0 +1,25 @@
+//! The speech of a program that has no tool for it.
+
+use tools::Services;
+
+use crate::config::{ConfigError, Settings};
+
+/// Adds nothing.
+pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), ConfigError> {
+    Ok(())
+}
+
+/// Returns the settings unchanged.
+pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+    Ok(settings)
+}
+
+/// Returns no line.
+pub(crate) fn report(_services: Option<&Services>, _settings: &Settings) -> Result<Vec<String>, ConfigError> {
+    Ok(Vec::new())
+}
+
+/// Returns no fault.
+pub(crate) fn faults() -> Vec<(&'static str, String)> {
+    Vec::new()
+}

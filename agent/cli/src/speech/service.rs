@@ -1,0 +1,116 @@
+//! The service of `tts.speak`, from the settings.
+
+use agent::KeySource;
+use tools::Services;
+use tools_builtin::tts::{self, Speech, SpeechKey};
+use tools_http::{BoundSecret, HttpClient};
+
+use crate::config::{ConfigError, Origin, Setting, Settings};
+use crate::key_source;
+use crate::web;
+
+/// Stands in errors for the two settings of the key.
+const KEY: &str = "tts.key";
+
+/// The backend without a setting: it needs no key and no network.
+const DEFAULT: &str = "espeak-ng";
+
+/// The tool that speaks.
+const SPEAK: &str = "tts.speak";
+
+/// Adds the speech of a session, which has the key of its service. A service that the program adds itself stays.
+pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {
+    if services.get::<Speech>().is_some() {
+        return Ok(());
+    }
+    let speech = configured(settings)?;
+    if let Some(missing) = (speech.backend().missing)(services) {
+        services.insert_absent::<Speech>(missing);
+        return Ok(());
+    }
+    let Ok(key) = key(settings, &speech)? else {
+        services.insert_absent::<Speech>(missing_key(settings, &speech));
+        return Ok(());
+    };
+    let speech = match (services.get::<HttpClient>(), speech.base_url()) {
+        (Some(client), Some(url)) => {
+            let private = settings.speech.service_url.is_some().then_some(url);
+            let client = web::backend_client(&client, settings, (key, KEY), private)?;
+            speech.with_client(client)
+        }
+        _ => speech,
+    };
+    services.insert(speech);
+    Ok(())
+}
+
+/// Adds the grant and the rule for the host of the configured service. Speaking itself is among the default grants.
+pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+    let speech = configured(&settings)?;
+    let origin = backend(&settings).origin;
+    let hosts: Vec<_> = speech.targets().into_iter().filter(|target| target.scheme() == "net").collect();
+    web::with_targets(settings, &hosts, SPEAK, &Setting { value: "tts.backend", origin })
+}
+
+/// Returns the configured backend, or the usual one.
+fn backend(settings: &Settings) -> Setting<String> {
+    settings.speech.backend.clone().unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
+}
+
+/// Returns the speech that the settings describe, without its key.
+pub(super) fn configured(settings: &Settings) -> Result<Speech, ConfigError> {
+    let named = backend(settings);
+    let found = tts::get(&named.value).map_err(|error| web::unusable("tts.backend", &named, error))?;
+    let mut speech = match &settings.speech.service_url {
+        Some(url) => Speech::new(found, Some(&url.value)).map_err(|error| web::unusable("tts.url", url, error))?,
+        None => Speech::new(found, None).map_err(|error| web::unusable("tts.backend", &named, error))?,
+    };
+    if let Some(model) = &settings.speech.model {
+        speech = speech.with_model(&model.value).map_err(|error| web::unusable("tts.model", model, error))?;
+    }
+    if let Some(voice) = &settings.speech.voice {
+        speech = speech.with_voice(&voice.value);
+    }
+    Ok(speech)
+}
+
+/// Returns the key of the service, or nothing if it needs none. The inner error means that the key is missing.
+fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret>, ()>, ConfigError> {
+    let Some(place) = &speech.backend().key else {
+        return match settings.speech_key() {
+            Some(named) => {
+                let reason = format!("{} takes no key; remove it", speech.backend().name);
+                Err(web::unusable(KEY, &named, reason))
+            }
+            None => Ok(Ok(None)),
+        };
+    };
+    // A service at another address, such as one on this machine, may need none.
+    let Some(source) = source(settings, place) else { return Ok(Ok(None)) };
+    let is_found = key_source::is_found(&source.value);
+    let text = if is_found { source.value.read().map_err(|error| web::unusable(KEY, &source, error))? } else { None };
+    match text {
+        Some(text) => speech.bind_key(&text).map(Ok).map_err(|error| web::unusable(KEY, &source, error)),
+        None if place.is_required => Ok(Err(())),
+        None => Ok(Ok(None)),
+    }
+}
+
+/// Returns the place of the key: the configured one, or else the usual variable, whose key no other address gets.
+fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
+    let usual = || Setting {
+        value: KeySource::Environment(key.variable.to_owned()),
+        origin: Origin::Environment(key.variable.to_owned()),
+    };
+    settings.speech_key().or_else(|| settings.speech.service_url.is_none().then(usual))
+}
+
+fn missing_key(settings: &Settings, speech: &Speech) -> String {
+    let source = speech.backend().key.and_then(|key| source(settings, &key));
+    let place = source.map(|source| key_source::place(&source.value)).unwrap_or_default();
+    format!(
+        "the speech backend {} needs a key, and {place} is empty or missing; write the key there, or name another place with tts.key_env \
+         or tts.key_file",
+        speech.backend().name
+    )
+}

@@ -1,0 +1,238 @@
+//! [`Discovery`]: finds the skills of a workspace and of a user.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use tools::visible_line;
+
+use crate::folder::{EntryKind, Folder, SKILL_FILE};
+use crate::skill::MAX_SKILL_FILE;
+use crate::{Fault, Origin, Skill, SkillText, name};
+
+/// The folders of a project in which skills are looked for.
+const PROJECT_FOLDERS: [&str; 2] = [".agents/skills", ".claude/skills"];
+
+/// The levels of folders below a folder of skills: `skills/NAME`, `skills/AREA/NAME` and one more.
+const MAX_DEPTH: usize = 3;
+
+/// The maximum number of entries of a folder of skills that are looked at, and of those below.
+const MAX_ENTRIES: usize = 5_000;
+
+/// The maximum number of skills.
+const MAX_SKILLS: usize = 500;
+
+/// The places in which skills are looked for.
+///
+/// A folder inside the workspace belongs to the project, whoever named it, because tools and checkouts can change it.
+///
+/// ```
+/// use tools_skill::{Discovery, Skills};
+///
+/// let found = Discovery::new().with_user_folder("/home/me/.agents/skills").find();
+/// // Every skill is of the user, who needs no approval.
+/// let skills = Skills::new(found.skills);
+/// assert_eq!(skills.list().count(), 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Discovery {
+    workspace: Option<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+/// The skills of all places.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Found {
+    /// The skills, in the order of the places, then by path.
+    pub skills: Vec<Skill>,
+    /// The places that look like skills and are none.
+    pub overlooked: Vec<Overlooked>,
+}
+
+/// A place that looks like a skill and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Overlooked {
+    /// The path.
+    pub path: PathBuf,
+    /// The reason, with the next step.
+    pub reason: String,
+}
+
+impl Discovery {
+    /// Creates a discovery without places.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the folders `.agents/skills` and `.claude/skills` of a workspace. Links in them that lead out of it are not followed.
+    #[must_use]
+    pub fn with_workspace(self, root: impl Into<PathBuf>) -> Self {
+        Self { workspace: Some(root.into()), ..self }
+    }
+
+    /// Adds a folder of the user, which need not exist. Links in it are followed, because the user made them.
+    #[must_use]
+    pub fn with_user_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folders.push(folder.into());
+        self
+    }
+
+    /// Looks for the skills. Blocks.
+    pub fn find(&self) -> Found {
+        let root = self.workspace.as_ref().and_then(|root| root.canonicalize().ok());
+        let mut search = Search { root: root.clone(), seen: BTreeSet::new(), entries: 0, found: Found::default() };
+        if let Some(root) = root
+            && let Ok(dir) = Dir::open_ambient_dir(&root, ambient_authority())
+        {
+            let base = Base::Inside(dir, root);
+            PROJECT_FOLDERS.iter().for_each(|folder| search.enter(&base, Path::new(folder), 0));
+        }
+        for folder in &self.folders {
+            search.enter(&Base::Anywhere, folder, 0);
+        }
+        search.found
+    }
+}
+
+/// The way in which paths are opened.
+enum Base {
+    /// Below a directory, which no link leaves.
+    Inside(Dir, PathBuf),
+    Anywhere,
+}
+
+impl Base {
+    fn open(&self, path: &Path) -> io::Result<Dir> {
+        match self {
+            Self::Inside(dir, _) => dir.open_dir(path),
+            Self::Anywhere => Dir::open_ambient_dir(path, ambient_authority()),
+        }
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        match self {
+            Self::Inside(_, root) => root.join(path),
+            Self::Anywhere => path.to_owned(),
+        }
+    }
+}
+
+struct Search {
+    root: Option<PathBuf>,
+    /// The folders that were entered, by device and number, so that a link adds none twice.
+    seen: BTreeSet<(u64, u64)>,
+    entries: usize,
+    found: Found,
+}
+
+impl Search {
+    /// Looks for skills in a folder and below it. A folder that is a skill has none below it.
+    fn enter(&mut self, base: &Base, path: &Path, depth: usize) {
+        let dir = match base.open(path) {
+            Ok(dir) => dir,
+            Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
+            Err(error) => return self.overlook(base, path, format!("it cannot be opened: {error}")),
+        };
+        let folder = Folder::new(dir);
+        match folder.identity() {
+            Ok(identity) if self.seen.insert(identity) => {}
+            Ok(_) => return,
+            Err(error) => return self.overlook(base, path, format!("it cannot be read: {error}")),
+        }
+        if depth > 0
+            && let Some(file) = folder.skill_file()
+        {
+            return self.add(base, path, folder, file);
+        }
+        let entries = match folder.entries(MAX_ENTRIES) {
+            Ok(entries) => entries,
+            Err(error) => return self.overlook(base, path, format!("it cannot be read: {error}")),
+        };
+        for (name, kind) in entries {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES || self.found.skills.len() >= MAX_SKILLS {
+                let reason = format!("it has more than {MAX_SKILLS} skills or {MAX_ENTRIES} entries; remove some");
+                return self.overlook(base, path, reason);
+            }
+            let Ok(name) = name else { continue };
+            if name.starts_with('.') || name == "node_modules" {
+                continue;
+            }
+            let below = path.join(&name);
+            match kind {
+                EntryKind::Folder if depth < MAX_DEPTH => self.enter(base, &below, depth + 1),
+                EntryKind::Link if depth < MAX_DEPTH && self.leads_to_folder(base, &below) => {
+                    self.enter(base, &below, depth + 1);
+                }
+                EntryKind::File if depth == 0 && is_loose_skill(&name) => {
+                    let advice = format!("a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}");
+                    self.overlook(base, &below, advice);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns true if a link leads to a folder that may be opened. A link that may not is overlooked with a reason.
+    fn leads_to_folder(&mut self, base: &Base, path: &Path) -> bool {
+        match base.open(path) {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => false,
+            Err(error) => {
+                self.overlook(base, path, format!("the link cannot be followed: {error}; replace it by the folder"));
+                false
+            }
+        }
+    }
+
+    fn add(&mut self, base: &Base, path: &Path, folder: Folder, file: String) {
+        let read = match folder.read(&file, MAX_SKILL_FILE) {
+            Ok(read) => read,
+            Err(error) => return self.overlook(base, path, error.to_string()),
+        };
+        if read.size > MAX_SKILL_FILE {
+            return self.overlook(base, path, format!("{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"));
+        }
+        let SkillText { front_matter, mut faults, .. } = SkillText::from_bytes(&read.bytes);
+        if file != SKILL_FILE {
+            faults.push(Fault::FileName { name: visible_line(&file, 64) });
+        }
+        let called = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some(name) = name::choose(front_matter.name.as_deref(), &called, &mut faults) else {
+            return self.overlook(
+                base,
+                path,
+                "neither its name nor that of its folder can be used; use letters, digits and hyphens".to_owned(),
+            );
+        };
+        let place = base.absolute(path);
+        let origin = self.origin(base, &place);
+        self.found.skills.push(Skill::new((name, faults), (origin, place), front_matter, file, folder));
+    }
+
+    /// Returns the owner of a folder: the project if it is inside the workspace, by whatever link.
+    fn origin(&self, base: &Base, place: &Path) -> Origin {
+        let real = place.canonicalize();
+        let is_inside = |root: &PathBuf| real.as_ref().is_ok_and(|real| real.starts_with(root));
+        match base {
+            Base::Inside(..) => Origin::Project,
+            Base::Anywhere if real.is_err() || self.root.as_ref().is_some_and(is_inside) => Origin::Project,
+            Base::Anywhere => Origin::User,
+        }
+    }
+
+    fn overlook(&mut self, base: &Base, path: &Path, reason: String) {
+        self.found.overlooked.push(Overlooked { path: base.absolute(path), reason });
+    }
+}
+
+/// Returns true for a file that other programs take for a skill.
+fn is_loose_skill(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    extension.eq_ignore_ascii_case("md")
+        && !["readme", "agents", "claude", "license"].contains(&stem.to_ascii_lowercase().as_str())
+}

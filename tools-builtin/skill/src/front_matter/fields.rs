@@ -1,0 +1,84 @@
+//! [`Fields`]: the fields of a front matter, from which the known ones are taken.
+
+use super::value::Value;
+use super::{Fault, FrontMatter};
+
+/// The limits of the specification, in characters.
+const MAX_DESCRIPTION: usize = 1024;
+const MAX_COMPATIBILITY: usize = 500;
+
+/// The fields of a front matter.
+pub(super) struct Fields<'a> {
+    fields: Vec<(String, Value)>,
+    faults: &'a mut Vec<Fault>,
+}
+
+impl<'a> Fields<'a> {
+    /// Takes fields. Of those with one name, the first counts.
+    pub(super) fn new(all: Vec<(String, Value)>, faults: &'a mut Vec<Fault>) -> Self {
+        let mut fields: Vec<(String, Value)> = Vec::new();
+        for (key, value) in all {
+            let key = key.trim().to_ascii_lowercase().replace('_', "-");
+            if fields.iter().any(|(earlier, _)| *earlier == key) {
+                faults.push(Fault::Twice { field: tools::visible_line(&key, 64) });
+            } else {
+                fields.push((key, value));
+            }
+        }
+        Self { fields, faults }
+    }
+
+    pub(super) fn into_front_matter(mut self) -> FrontMatter {
+        FrontMatter {
+            name: self.text("name", usize::MAX),
+            description: self.text("description", MAX_DESCRIPTION),
+            license: self.text("license", usize::MAX),
+            compatibility: self.text("compatibility", MAX_COMPATIBILITY),
+            allowed_tools: self.take("allowed-tools").map(|value| allowed_tools(&value)).unwrap_or_default(),
+            metadata: match self.take("metadata") {
+                Some(Value::Map(fields)) => fields.iter().map(|(key, value)| (key.clone(), value.shown())).collect(),
+                Some(value) if !value.to_text().trim().is_empty() => {
+                    self.faults.push(Fault::Type { field: "metadata", expected: "a mapping" });
+                    [(String::from("text"), value.to_text())].into()
+                }
+                _ => Default::default(),
+            },
+        }
+    }
+
+    /// Takes a field that is a text of at most that many characters.
+    fn text(&mut self, field: &'static str, most: usize) -> Option<String> {
+        let value = self.take(field)?;
+        if !matches!(value, Value::Text(_)) {
+            self.faults.push(Fault::Type { field, expected: "a text" });
+        }
+        let text = value.to_text().trim().to_owned();
+        if text.chars().count() > most {
+            self.faults.push(Fault::Long { field, most });
+        }
+        Some(text).filter(|text| !text.is_empty() && text != "~" && text != "null")
+    }
+
+    fn take(&mut self, field: &str) -> Option<Value> {
+        let at = self.fields.iter().position(|(key, _)| key == field)?;
+        Some(self.fields.swap_remove(at).1)
+    }
+}
+
+/// Returns the items of a list, or of a text with spaces or commas between them. `Bash(git add *)` is one item.
+fn allowed_tools(value: &Value) -> Vec<String> {
+    let text = match value {
+        Value::List(items) => return items.iter().map(Value::to_text).collect(),
+        value => value.to_text(),
+    };
+    let mut depth = 0_usize;
+    let is_between = |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && (c == ',' || c.is_whitespace())
+    };
+    text.split(is_between).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+mod contents;
+mod discovery;
+mod folder;
+mod front_matter;
+mod load;
+mod name;
+mod read;
+mod section;
+mod skill;
+mod skills;
+
+use tools::{Catalog, RegisterError};
+
+pub use contents::Contents;
+pub use discovery::{Discovery, Found, Overlooked};
+pub use folder::FolderError;
+pub use front_matter::{Fault, FrontMatter, SkillText};
+pub use skill::{Origin, Skill, SkillError};
+pub use skills::{Clash, Skills};
+
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
+///
+/// # Errors
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
+pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    catalog.submit(&[&load::LOAD_TOOL, &read::READ_TOOL])
+}

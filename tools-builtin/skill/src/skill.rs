@@ -1,0 +1,220 @@
+//! [`Skill`]: a skill that was found.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tools::{Digest, ToolError, visible_line};
+
+use crate::contents::{Contents, MAX_BYTES};
+use crate::folder::{Folder, FolderError};
+use crate::{Fault, FrontMatter, SkillText};
+
+/// The maximum length of a `SKILL.md` that is read, in bytes.
+pub(crate) const MAX_SKILL_FILE: u64 = 1024 * 1024;
+
+/// The maximum length of a file of the user's skill that is read, in bytes.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+/// The maximum number of files that a message names.
+const NAMED: usize = 5;
+
+/// A skill: a folder with instructions for one kind of task.
+#[derive(Clone, Debug)]
+pub struct Skill {
+    name: String,
+    origin: Origin,
+    path: PathBuf,
+    front_matter: FrontMatter,
+    faults: Vec<Fault>,
+    file: String,
+    folder: Arc<Folder>,
+    pinned: Option<Arc<Contents>>,
+}
+
+/// The owner of a skill's folder, who decides what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The user of this machine.
+    User,
+    /// The project in the workspace, which can come from anyone.
+    Project,
+}
+
+/// The error of a skill that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillError {
+    /// There is no skill of this name.
+    #[error("there is no skill {name:?}{}", near(names))]
+    Unknown {
+        /// The name, cut and with visible characters.
+        name: String,
+        /// The nearest names.
+        names: Vec<String>,
+    },
+    /// Several skills have this name, so none is used.
+    #[error("several skills are called {name:?}: {}; ask the user to rename or remove all but one", places.join(" and "))]
+    Clash {
+        /// The name.
+        name: String,
+        /// The folders.
+        places: Vec<String>,
+    },
+    /// The folder is not the one that the user has approved.
+    #[error(
+        "the skill {name:?} has changed since this session began ({}); ask the user to look at it and approve it again",
+        named(files)
+    )]
+    Changed {
+        /// The name.
+        name: String,
+        /// The files that differ.
+        files: Vec<String>,
+    },
+    /// The folder or a file in it cannot be used.
+    #[error("the skill {name:?} cannot be read: {error}")]
+    Folder {
+        /// The name.
+        name: String,
+        /// The fault.
+        error: FolderError,
+    },
+}
+
+/// The bytes of a skill's file.
+pub(crate) struct SkillFile {
+    pub(crate) bytes: Vec<u8>,
+    /// The size of the file, which can be greater than the number of bytes.
+    pub(crate) size: u64,
+}
+
+impl Skill {
+    pub(crate) fn new(
+        (name, faults): (String, Vec<Fault>),
+        (origin, path): (Origin, PathBuf),
+        front_matter: FrontMatter,
+        file: String,
+        folder: Folder,
+    ) -> Self {
+        Self { name, origin, path, front_matter, faults, file, folder: Arc::new(folder), pinned: None }
+    }
+
+    /// Returns the name by which the skill is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the owner of the folder.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// Returns the path of the folder, for display.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the fields of the front matter, which are text from outside.
+    pub fn front_matter(&self) -> &FrontMatter {
+        &self.front_matter
+    }
+
+    /// Returns the deviations from the specification.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// Reads all files of the folder, as a person approves them.
+    ///
+    /// # Errors
+    /// Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
+    pub fn contents(&self) -> Result<Contents, FolderError> {
+        Contents::of(&self.folder)
+    }
+
+    /// Pins the skill to the contents that a person has approved. Reading any other content is refused from then on.
+    #[must_use]
+    pub fn with_pinned(self, contents: Contents) -> Self {
+        Self { pinned: Some(Arc::new(contents)), ..self }
+    }
+
+    /// Reads the whole text again. Blocks.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or if the folder is not the pinned one.
+    pub fn text(&self) -> Result<SkillText, SkillError> {
+        self.check()?;
+        let file = self.read(&self.file)?;
+        Ok(SkillText::from_bytes(&file.bytes[..file.bytes.len().min(MAX_SKILL_FILE as usize)]))
+    }
+
+    /// Reads a file of the folder. Blocks.
+    pub(crate) fn read(&self, path: &str) -> Result<SkillFile, SkillError> {
+        let most = if self.pinned.is_some() { MAX_BYTES } else { MAX_FILE };
+        let file = self.folder.read(path, most).map_err(|error| self.fault(error))?;
+        if let Some(pinned) = &self.pinned {
+            let normal = tools::protocol::Normaliser::Path.apply(path);
+            let known = normal.ok().and_then(|path| pinned.file(&path).copied());
+            if known != Some(Digest::hash_bytes(&file.bytes)) {
+                return Err(self.changed(vec![visible_line(path, 200)]));
+            }
+        }
+        Ok(SkillFile { bytes: file.bytes, size: file.size })
+    }
+
+    /// Returns the paths of the files, and the reason if they are not all.
+    pub(crate) fn files(&self) -> Result<Vec<String>, FolderError> {
+        let contents = match &self.pinned {
+            Some(pinned) => Contents::clone(pinned),
+            None => self.contents()?,
+        };
+        Ok(contents.files().map(|(path, _)| path.to_owned()).collect())
+    }
+
+    /// Returns an error if the skill is pinned and the folder is another one.
+    fn check(&self) -> Result<(), SkillError> {
+        let Some(pinned) = &self.pinned else { return Ok(()) };
+        let present = self.contents().map_err(|error| self.fault(error))?;
+        let files = pinned.differences(&present);
+        if files.is_empty() { Ok(()) } else { Err(self.changed(files)) }
+    }
+
+    fn changed(&self, files: Vec<String>) -> SkillError {
+        SkillError::Changed { name: self.name.clone(), files }
+    }
+
+    fn fault(&self, error: FolderError) -> SkillError {
+        SkillError::Folder { name: self.name.clone(), error }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Project => "project",
+        })
+    }
+}
+
+impl From<SkillError> for ToolError {
+    fn from(error: SkillError) -> Self {
+        Self::execution_failed(error.to_string())
+    }
+}
+
+fn near(names: &[String]) -> String {
+    match names {
+        [] => "; the system text lists the skills of this session".to_owned(),
+        names => format!("; did you mean {}?", names.join(" or ")),
+    }
+}
+
+fn named(files: &[String]) -> String {
+    let mut named: Vec<_> = files.iter().take(NAMED).map(|path| visible_line(path, 100)).collect();
+    if files.len() > NAMED {
+        named.push(format!("{} more", files.len() - NAMED));
+    }
+    named.join(", ")
+}

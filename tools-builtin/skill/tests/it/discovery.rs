@@ -1,0 +1,93 @@
+//! The places of skills, and their owners.
+
+use tools_skill::{Discovery, Origin, Skills};
+use tools_testkit::TempWorkspace;
+
+use crate::setup::{approved, found, workspace};
+
+fn skill(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: Is {name}.\n---\nText of {name}.\n")
+}
+
+#[test]
+fn skills_of_all_places_are_found_with_their_owner() {
+    let project = TempWorkspace::from_files([
+        (".agents/skills/a/SKILL.md", skill("a")),
+        (".claude/skills/b/SKILL.md", skill("b")),
+        ("more/c/SKILL.md", skill("c")),
+        (".agents/skills/node_modules/x/SKILL.md", skill("x")),
+        (".agents/skills/.system/y/SKILL.md", skill("y")),
+        (".agents/skills/a/inner/SKILL.md", skill("inner")),
+    ]);
+    let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
+    let found = Discovery::new()
+        .with_workspace(project.path())
+        .with_user_folder(home.join("skills"))
+        .with_user_folder(project.join("more"))
+        .with_user_folder(home.join("missing"))
+        .find();
+    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    let (user, project) = (Origin::User, Origin::Project);
+    assert_eq!(of, [("a", project), ("b", project), ("d", user), ("c", project)]);
+    assert_eq!(found.overlooked, []);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
+    use std::os::unix::fs::symlink;
+
+    let project = TempWorkspace::from_files([(".agents/skills/a/SKILL.md", skill("a"))]);
+    let home = TempWorkspace::from_files([("own/d/SKILL.md", skill("d"))]);
+    std::fs::create_dir_all(project.join(".claude/skills")).unwrap();
+    std::fs::create_dir_all(home.join("skills")).unwrap();
+    symlink("../../.agents/skills/a", project.join(".claude/skills/a")).unwrap();
+    symlink(home.join("own/d"), project.join(".claude/skills/out")).unwrap();
+    symlink("/etc", project.join(".claude/skills/etc")).unwrap();
+    // The user may link to other places. A skill that the project can change stays one of the project.
+    symlink(home.join("own/d"), home.join("skills/d")).unwrap();
+    symlink(project.join(".agents/skills/a"), home.join("skills/a")).unwrap();
+    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
+    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    assert_eq!(of, [("a", Origin::Project), ("d", Origin::User)]);
+    let overlooked: Vec<_> = found.overlooked.iter().map(|place| place.path.file_name().unwrap()).collect();
+    assert_eq!(overlooked, ["etc", "out"]);
+    assert!(found.overlooked.iter().all(|place| place.reason.contains("link cannot be followed")), "{found:?}");
+
+    let of_user = Discovery::new().with_workspace(home.path()).with_user_folder(home.join("skills")).find();
+    assert!(of_user.skills.iter().all(|skill| skill.name() != "d" || skill.origin() == Origin::Project), "{of_user:?}");
+}
+
+#[test]
+fn a_loose_file_and_an_unusable_name_are_reported() {
+    let workspace = workspace(&[
+        ("loose.md", "# Loose"),
+        ("README.md", "# About"),
+        ("b\u{1b}[2J/SKILL.md", "---\nname: \"x\\e[2J\"\n---\n"),
+    ]);
+    let found = found(&workspace);
+    assert_eq!(found.skills.len(), 0);
+    let reasons: Vec<_> = found.overlooked.iter().map(|place| place.reason.as_str()).collect();
+    assert!(
+        reasons.len() == 2 && reasons[0].contains("neither its name") && reasons[1].contains("is a folder"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
+    let project = TempWorkspace::from_files([
+        (".agents/skills/one/SKILL.md", skill("twin")),
+        (".claude/skills/other/SKILL.md", skill("Twin")),
+        (".claude/skills/alone/SKILL.md", skill("alone")),
+    ]);
+    let skills = Skills::new(found(&project).skills.into_iter().map(approved));
+    assert_eq!(skills.list().map(|skill| skill.name()).collect::<Vec<_>>(), ["alone"]);
+    for name in ["twin", "Twin"] {
+        let error = skills.get(name).unwrap_err().to_string();
+        assert!(error.contains("skills/one") && error.contains("skills/other"), "{error}");
+    }
+    assert_eq!(skills.clashes().len(), 1);
+    let error = skills.get("aloen").unwrap_err().to_string();
+    assert!(error.contains("did you mean alone?"), "{error}");
+}

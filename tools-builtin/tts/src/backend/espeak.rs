@@ -1,0 +1,139 @@
+//! espeak-ng: a program on this machine, without a key and without a network.
+
+use std::time::Duration;
+
+use tools::{Grant, Services, ToolContext, ToolError, ToolErrorKind, source, visible_line};
+use tools_exec::supervise::{self, Collect, Exit};
+use tools_exec::{Prepared, Sandbox};
+use tools_fs::Workspace;
+
+use super::{SpeechBackend, SpeechFuture, Utterance};
+use crate::{SoundFormat, SpeechError};
+
+const PROGRAM: &str = "espeak-ng";
+
+const INSTALL: &str =
+    "apt-get install espeak-ng (Debian, Ubuntu), dnf install espeak-ng (Fedora), or pacman -S espeak-ng (Arch)";
+
+const VOICES: &str = "write a language such as en-gb or de, with a variant such as en-us+f3, or omit it";
+
+/// The time limit of the program. It needs about a second for a long text.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The bytes of messages that are kept.
+const KEPT: usize = 2_000;
+
+inventory::submit! {
+    SpeechBackend {
+        name: "espeak-ng",
+        description: "a small program on this machine, with many languages",
+        source: source!(),
+        base_url: None,
+        key: None,
+        model: None,
+        is_proven: true,
+        formats: &[SoundFormat::Wav],
+        missing,
+        speak,
+    }
+}
+
+fn missing(services: &Services) -> Option<String> {
+    let Some((sandbox, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
+        return Some("this program has no sandbox and workspace for programs".to_owned());
+    };
+    match sandbox.find_program(&workspace, PROGRAM) {
+        Some(_) => None,
+        None => Some(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL }.to_string()),
+    }
+}
+
+fn speak<'a>(cx: &'a ToolContext, utterance: &'a Utterance<'a>) -> SpeechFuture<'a> {
+    Box::pin(run(cx, utterance))
+}
+
+/// Runs the program behind walls: it reads the files of the system, an empty folder and the text on its standard input.
+async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, SpeechError> {
+    let mut args = vec!["--stdin".to_owned(), "--stdout".to_owned()];
+    if let Some(voice) = utterance.voice {
+        if !is_voice(voice) {
+            return Err(SpeechError::Voice { backend: PROGRAM, voice: visible_line(voice, 64), advice: VOICES });
+        }
+        args.extend(["-v".to_owned(), voice.to_owned()]);
+    }
+    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    if sandbox.find_program(&workspace, PROGRAM).is_none() {
+        return Err(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL });
+    }
+    let empty = tempfile::tempdir().map_err(|error| failed(&error))?;
+    let workspace = Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
+    let mut services = Services::new();
+    services.insert(workspace.map_err(|error| failed(&error))?);
+    services.insert_shared(sandbox);
+    let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
+    let walls =
+        ToolContext::new().with_services(services).with_grant(grant).with_cancellation(cx.cancellation().clone());
+    let prepared = Prepared::new(&walls, PROGRAM, &args, &[], ".").await?;
+
+    let most = utterance.max_bytes;
+    let running = supervise::start(
+        prepared.launch(),
+        Sound { bytes: Vec::new(), most: most + 1 },
+        Sound { bytes: Vec::new(), most: KEPT },
+    );
+    let running = running.await.map_err(|error| failed(&error))?;
+    running.feed(utterance.text.as_bytes().to_vec());
+    let ended = tokio::select! {
+        ended = tokio::time::timeout(LIMIT, running.wait()) => ended,
+        () = cx.cancellation().cancelled() => {
+            running.stop();
+            return Err(ToolError::from(ToolErrorKind::Cancelled).into());
+        }
+    };
+    let Ok(ended) = ended else {
+        running.stop();
+        return Err(SpeechError::Time { backend: PROGRAM, limit: LIMIT });
+    };
+    let ended = ended.map_err(|error| failed(&error))?;
+    let message = running.with_stderr(|messages| visible_line(&String::from_utf8_lossy(&messages.bytes), 300));
+    match ended.exit {
+        Exit::Code(0) => {}
+        Exit::Code(code) => {
+            return Err(SpeechError::Program { program: PROGRAM, how: format!("exit code {code}"), message });
+        }
+        exit => return Err(SpeechError::Program { program: PROGRAM, how: format!("{exit:?}"), message }),
+    }
+    let bytes = running.with_stdout(|sound| std::mem::take(&mut sound.bytes));
+    if bytes.len() > most {
+        return Err(SpeechError::Large { most, advice: "speak a shorter text" });
+    }
+    // An unknown voice is a message and no sound.
+    if bytes.is_empty() && !message.is_empty() {
+        return Err(SpeechError::Program { program: PROGRAM, how: "no sound".to_owned(), message });
+    }
+    Ok(bytes)
+}
+
+/// Returns true for the name of a voice. Another text could be an option or a path.
+fn is_voice(voice: &str) -> bool {
+    voice.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && voice.len() <= 64
+        && voice.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'+'))
+}
+
+fn failed(error: &impl std::fmt::Display) -> SpeechError {
+    ToolError::execution_failed(error.to_string()).into()
+}
+
+/// Keeps the first bytes of a stream.
+struct Sound {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Collect for Sound {
+    fn push(&mut self, bytes: &[u8]) {
+        let room = self.most.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.bytes.extend_from_slice(&bytes[..room]);
+    }
+}
