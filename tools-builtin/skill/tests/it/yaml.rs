@@ -21,9 +21,9 @@ fn an_alias_is_not_expanded() {
 
 #[test]
 fn deep_and_long_front_matters_are_refused() {
-    let deep = format!("---\nname: deep\nmetadata: {}{}\n---\n", "[".repeat(5_000), "]".repeat(5_000));
+    let deep = format!("---\nname: deep\nmetadata: {}{}\n---\n", "[".repeat(200), "]".repeat(200));
     let read = SkillText::from_bytes(deep.as_bytes());
-    assert!(read.faults.iter().any(|fault| fault.to_string().contains("is not YAML")), "{:?}", read.faults);
+    assert!(read.faults.iter().any(|fault| fault.to_string().contains("too many levels")), "{:?}", read.faults);
     assert_eq!(read.front_matter.name.as_deref(), Some("deep"));
     let wide = format!("---\nname: wide\nmetadata: [{}]\n---\n", "a,".repeat(20_000));
     let read = SkillText::from_bytes(wide.as_bytes());
