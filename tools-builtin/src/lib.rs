@@ -4,6 +4,8 @@
 pub extern crate tools_exec as exec;
 #[cfg(feature = "fs")]
 pub extern crate tools_fs as fs;
+#[cfg(feature = "message")]
+pub extern crate tools_message as message;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
 #[cfg(feature = "weather")]
@@ -23,6 +25,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     exec::register(catalog)?;
     #[cfg(feature = "fs")]
     fs::register(catalog)?;
+    #[cfg(feature = "message")]
+    message::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
     #[cfg(feature = "weather")]

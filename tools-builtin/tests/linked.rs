@@ -14,6 +14,7 @@ fn linked_tools_match_the_golden_list() {
     let is_enabled = |name: &&str| match name.split_once('.') {
         Some(("exec", _)) => cfg!(feature = "exec"),
         Some(("fs", _)) => cfg!(feature = "fs"),
+        Some(("message", _)) => cfg!(feature = "message"),
         Some(("weather", _)) => cfg!(feature = "weather"),
         Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
@@ -31,6 +32,9 @@ fn every_crate_contributes() {
     }
     if cfg!(feature = "fs") {
         tools::expect_linked!("toolcrib-fs", "tools_fs").unwrap();
+    }
+    if cfg!(feature = "message") {
+        tools::expect_linked!("toolcrib-message", "tools_message").unwrap();
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();

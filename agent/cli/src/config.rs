@@ -1,5 +1,6 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
+mod channel;
 mod declarations;
 mod environment;
 mod error;
@@ -25,6 +26,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+#[cfg(feature = "web")]
+pub(crate) use channel::Channel;
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
 pub(crate) use flags::{KeyFlags, SelectFlag, SessionFlags, ToolFlags};

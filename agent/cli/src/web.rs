@@ -1,7 +1,9 @@
-//! The HTTP client and the search backend of tools. Without the feature `web`, there is neither.
+//! The HTTP client, the search backend and the channels of tools. Without the feature `web`, there is none of them.
 
 #[cfg(not(feature = "web"))]
 mod absent;
+#[cfg(feature = "web")]
+mod channels;
 #[cfg(feature = "web")]
 mod client;
 #[cfg(feature = "web")]
@@ -18,6 +20,4 @@ pub(crate) use client::server_options;
 #[cfg(feature = "web")]
 pub(crate) use report::{faults, report, warn_missing};
 #[cfg(feature = "web")]
-pub(crate) use search::access;
-#[cfg(feature = "web")]
-pub(crate) use services::insert;
+pub(crate) use services::{access, insert};

@@ -11,6 +11,7 @@ use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
+use tools_builtin::message::Channels;
 use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
@@ -41,6 +42,7 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
             "net:read:geocoding-api.open-meteo.com",
         ])
         .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(Channels::new())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
         .with_service(http);
     Bench { host, files }

@@ -7,8 +7,10 @@ mod bounds;
 mod cache;
 mod chain;
 mod client;
+mod connection;
 mod connections;
 mod dial;
+mod encryption;
 mod error;
 mod exchange;
 mod failure;
@@ -32,6 +34,7 @@ pub mod testing;
 
 pub use bytes::Bytes;
 pub use client::HttpClient;
+pub use connection::Connection;
 pub use error::HttpError;
 pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 pub use limits::HttpLimits;

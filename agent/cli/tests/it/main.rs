@@ -56,6 +56,8 @@ mod mcp_session;
 mod mcp_task;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_trust;
+#[cfg(feature = "web")]
+mod messages;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]
