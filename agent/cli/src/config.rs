@@ -44,7 +44,7 @@ pub(crate) use slot::Document;
 use crate::notice;
 
 /// The options of commands that read the settings files.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConfigOptions {
     /// Read only this settings file, not those of the project and the user, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

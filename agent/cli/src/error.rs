@@ -166,6 +166,9 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     Login(#[from] tools_mcp::client::LoginError),
+    #[cfg(all(feature = "journal", feature = "web"))]
+    #[error("the channel {channel} cannot be listened to: {reason}")]
+    Channel { channel: String, reason: String },
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -201,6 +204,8 @@ impl Error {
             Self::NoHome | Self::Server { .. } | Self::ServerPrompt { .. } | Self::McpFile(_) | Self::Trust(_) => {
                 Exit::Usage
             }
+            #[cfg(all(feature = "journal", feature = "web"))]
+            Self::Channel { .. } => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]

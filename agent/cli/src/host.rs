@@ -22,7 +22,7 @@ use crate::root::{RootOption, in_workspace};
 use crate::web;
 
 /// The options of commands that run tools.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct HostOptions {
     #[command(flatten)]
     pub(crate) root: RootOption,

@@ -14,7 +14,11 @@ mod search;
 mod services;
 
 #[cfg(not(feature = "web"))]
-pub(crate) use absent::{access, faults, insert, report, warn_missing};
+pub(crate) use absent::{access, faults, insert, report, warn_missing, with_replies};
+#[cfg(all(feature = "journal", feature = "web"))]
+pub(crate) use channels::find as find_channel;
+#[cfg(feature = "web")]
+pub(crate) use channels::with_replies;
 #[cfg(all(feature = "mcp", feature = "web"))]
 pub(crate) use client::server_options;
 #[cfg(feature = "web")]

@@ -1,4 +1,4 @@
-//! [`Channel`]: a place that messages go to.
+//! [`Channel`]: a place that messages go to and come from.
 
 use std::fmt;
 use std::future::Future;
@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use tools_http::Url;
 
-use crate::{Delivery, SendError};
+use crate::{Delivery, Inbox, ListenFuture, SendError};
 
 /// The future of a [`Channel`] that sends a message.
 pub type SendFuture<'a> = Pin<Box<dyn Future<Output = Result<(), SendError>> + Send + 'a>>;
@@ -31,4 +31,10 @@ pub trait Channel: Send + Sync + fmt::Debug {
     /// - Returns [`SendError::NotSent`] only if the message certainly did not arrive.
     /// - Returns [`SendError::Unclear`] if it may have arrived, such as after a connection that broke before the answer.
     fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a>;
+
+    /// Takes messages from outside until the shutdown of the inbox, or until there are no more. Returns `None` if the channel has none.
+    fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        let _ = inbox;
+        None
+    }
 }

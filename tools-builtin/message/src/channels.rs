@@ -6,7 +6,10 @@ use std::sync::Arc;
 use tools::{Access, Target, ToolError, ToolErrorKind};
 use tools_http::HttpClient;
 
-use crate::{Channel, ChannelError, REPLY};
+use crate::{Channel, ChannelError};
+
+/// The name that stands for the conversation's own channel and chat.
+pub const REPLY: &str = "reply";
 
 /// The channels of the user, by name. A host puts them into the services of a context.
 ///

@@ -9,8 +9,10 @@ use jiff::Timestamp;
 use serde_json::json;
 use tools::source;
 
+use crate::follow::follow;
 use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, SendError, SendFuture,
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
+    SendError, SendFuture,
 };
 
 inventory::submit! {
@@ -27,6 +29,8 @@ inventory::submit! {
 #[derive(Debug)]
 struct JsonLines {
     path: PathBuf,
+    /// The file that messages come from.
+    inbox: Option<PathBuf>,
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
@@ -35,7 +39,7 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         let reason = "is the file of the messages that go out; name another one".to_owned();
         return Err(ChannelError::Field { field: "inbox", reason });
     }
-    Ok(Arc::new(JsonLines { path: PathBuf::from(path) }))
+    Ok(Arc::new(JsonLines { path: PathBuf::from(path), inbox: settings.text("inbox").map(PathBuf::from) }))
 }
 
 impl Channel for JsonLines {
@@ -54,6 +58,10 @@ impl Channel for JsonLines {
             let appended = tokio::task::spawn_blocking(move || append(&path, &line)).await;
             appended.unwrap_or_else(|_| Err(SendError::unclear("writing the file ended early")))
         })
+    }
+
+    fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        Some(Box::pin(follow(self.inbox.clone()?, inbox)))
     }
 }
 

@@ -6,6 +6,8 @@ mod delivery;
 mod email;
 mod error;
 mod file;
+mod follow;
+mod incoming;
 mod kind;
 mod send;
 mod settings;
@@ -16,13 +18,13 @@ use tools::linked::{self, LookupError, NameConflict, UnusableName};
 use tools::{Catalog, RegisterError};
 
 pub use channel::{Channel, SendFuture};
-pub use channels::Channels;
+pub use channels::{Channels, REPLY};
 pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
+pub use incoming::{Inbox, InboxFull, IncomingMessage, InvalidMessage, ListenError, ListenFuture};
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
 pub use kind::{ChannelField, ChannelKind, FieldType};
-pub use send::REPLY;
 pub use settings::ChannelSettings;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

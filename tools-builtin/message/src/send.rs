@@ -3,10 +3,8 @@
 use tools::protocol::is_invisible;
 use tools::{ToolContext, ToolError, tool};
 
+use crate::channels::REPLY;
 use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
-
-/// The name that stands for the conversation's own channel and chat.
-pub const REPLY: &str = "reply";
 
 /// Sends a message to a channel that the user configured, or to the chat of this conversation. It is sent at most once: if the result is
 /// unclear, do not send it again.

@@ -26,6 +26,7 @@ mod request;
 mod resolver;
 mod response;
 mod secret;
+pub mod server;
 mod shown;
 mod slots;
 mod stream;

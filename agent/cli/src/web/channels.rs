@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use tools::policy::{Rule, Verdict};
-use tools::{Secret, Services};
+use tools::{Clause, Secret, Services};
 use tools_builtin::message::{self, ChannelSettings, Channels};
 use tools_http::HttpClient;
 
@@ -82,6 +82,28 @@ pub(super) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
             .with_rule(Setting { value: rule, origin: setting.origin.clone() });
     }
     Ok(settings)
+}
+
+/// Adds the grant and the rule for answers in the chat of the conversation.
+pub(crate) fn with_replies(settings: Settings) -> Settings {
+    let Ok(clause) = format!("message:write:{}", message::REPLY).parse::<Clause>() else { return settings };
+    let Ok(rule) = Rule::new(Verdict::Allow, Some(SEND), Some(clause.clone())) else { return settings };
+    settings.with_default_grant(Setting::from_default(clause)).with_rule(Setting::from_default(rule))
+}
+
+/// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
+#[cfg(feature = "journal")]
+pub(crate) fn find(settings: &Settings, name: &str) -> Result<Option<Found>, ConfigError> {
+    match settings.channels.iter().rev().find(|channel| channel.value.name == name) {
+        Some(channel) => create(channel).map(Some),
+        None if name == TERMINAL => {
+            let terminal = message::kind(TERMINAL).map_err(|error| error.to_string());
+            Ok(Some(
+                terminal.and_then(|kind| (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())),
+            ))
+        }
+        None => Ok(None),
+    }
 }
 
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.

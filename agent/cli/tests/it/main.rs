@@ -28,6 +28,8 @@ mod journal_absent;
 #[cfg(feature = "builtin")]
 mod lint;
 mod list;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+mod listen;
 #[cfg(feature = "builtin")]
 mod lock;
 #[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]

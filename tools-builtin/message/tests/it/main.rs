@@ -5,6 +5,9 @@
 mod email;
 mod email_text;
 mod file;
+mod follow;
+mod inbox;
+mod listen;
 mod reply;
 mod secret;
 mod setup;

@@ -1,5 +1,9 @@
 //! Webhooks: a request with the message as JSON.
 
+mod listener;
+mod seen;
+mod signature;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,10 +11,15 @@ use serde_json::{Value, json};
 use tools::source;
 use tools_http::{Method, Request, StatusCode, Url};
 
+use self::listener::Listener;
+use self::signature::Signature;
 use crate::{
-    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, OutgoingMessage, SendError,
-    SendFuture,
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
+    OutgoingMessage, SendError, SendFuture,
 };
+
+/// The minimum length of a key in bytes.
+const MIN_KEY: usize = 16;
 
 inventory::submit! {
     ChannelKind {
@@ -21,6 +30,7 @@ inventory::submit! {
             ChannelField::optional("url", FieldType::Secret),
             ChannelField::optional("format", FieldType::Text),
             ChannelField::optional("listen", FieldType::Text),
+            ChannelField::optional("hosts", FieldType::List),
             ChannelField::optional("key", FieldType::Secret),
         ],
         create,
@@ -40,6 +50,7 @@ enum Format {
 struct Webhook {
     url: Option<Url>,
     format: Format,
+    listener: Option<Listener>,
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
@@ -58,7 +69,25 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
             Some(request.map_err(refused)?.url().clone())
         }
     };
-    Ok(Arc::new(Webhook { url, format }))
+    let listener = match (settings.text("listen"), settings.secret("key")) {
+        (None, None) => None,
+        (Some(_), None) => {
+            return Err(field("key", "is missing, without which anybody could write; set key_env or key_file"));
+        }
+        (None, Some(_)) => return Err(field("listen", "is missing; write an address such as 127.0.0.1:8787")),
+        (Some(_), Some(key)) if key.expose().trim().len() < MIN_KEY => {
+            return Err(field("key", "has fewer than 16 bytes, which can be guessed; use a longer one"));
+        }
+        (Some(address), Some(key)) => Some(Listener {
+            address: address
+                .parse()
+                .map_err(|_| field("listen", "is not an address such as 127.0.0.1:8787; correct it"))?,
+            hosts: settings.list("hosts").to_vec(),
+            signature: Arc::new(Signature::new(key.clone(), format == Format::Slack)),
+            is_slack: format == Format::Slack,
+        }),
+    };
+    Ok(Arc::new(Webhook { url, format, listener }))
 }
 
 impl Channel for Webhook {
@@ -77,6 +106,11 @@ impl Channel for Webhook {
             let answered = delivery.client.stream(delivery.cx, request).await.map_err(SendError::from_request)?;
             check(answered.status)
         })
+    }
+
+    fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        let listener = self.listener.as_ref()?;
+        Some(Box::pin(listener.listen(inbox)))
     }
 }
 
@@ -115,6 +149,9 @@ fn check(status: StatusCode) -> Result<(), SendError> {
 
 impl fmt::Debug for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Webhook").field("format", &self.format).finish_non_exhaustive()
+        f.debug_struct("Webhook")
+            .field("format", &self.format)
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
     }
 }
