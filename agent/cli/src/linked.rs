@@ -18,6 +18,6 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     #[cfg(feature = "builtin")]
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
     #[cfg(feature = "web")]
-    tools::expect_linked!("toolcrib-weather", "toolcrib-web")?;
+    tools::expect_linked!("toolcrib-message", "toolcrib-weather", "toolcrib-web")?;
     Ok(())
 }

@@ -57,6 +57,7 @@ pub(crate) struct SessionOptions {
 }
 
 /// The chat of a session whose messages come from outside.
+#[cfg_attr(not(all(feature = "journal", feature = "web")), allow(dead_code, reason = "only `listen` has chats"))]
 #[derive(Clone, Debug)]
 pub(crate) struct Chat {
     pub(crate) channel: String,

@@ -1,7 +1,7 @@
 //! `message.send`: a message to a channel.
 
 use tools::protocol::is_invisible;
-use tools::{ToolContext, ToolError, tool};
+use tools::{Preview, ToolContext, ToolError, tool, visible_text};
 
 use crate::channels::REPLY;
 use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
@@ -14,8 +14,9 @@ use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
     writes = "message:{channel}",
     open_world,
     needs = Channels,
+    preview = describe,
     tags = ["messages"],
-    timeout = "150s",
+    timeout = "200s",
     example({"text": "The backup is done."}),
     example({"channel": "mail", "subject": "Backup", "text": "The backup of today is done."}),
 )]
@@ -37,7 +38,40 @@ pub(crate) async fn send(
     to: Vec<String>,
 ) -> Result<String, ToolError> {
     let channels = cx.need::<Channels>()?;
-    let mut message = OutgoingMessage::new(channel, text);
+    let message = message(cx, &channels, OutgoingMessage::new(channel, text), subject, &to)?;
+    let (channel, client) = channels.get(&message.channel)?;
+    channel.send(Delivery::new(cx, client, &message)).await?;
+    Ok(format!("sent to {}", message.channel))
+}
+
+/// Names the place of a message for the person who is asked about it: the arguments name the channel alone.
+async fn describe(
+    cx: &ToolContext,
+    channel: String,
+    text: String,
+    subject: Option<String>,
+    to: Vec<String>,
+) -> Result<Preview, ToolError> {
+    let channels = cx.need::<Channels>()?;
+    let message = message(cx, &channels, OutgoingMessage::new(channel, text), subject, &to)?;
+    let (channel, _) = channels.get(&message.channel)?;
+    let chat = message.chat.as_ref().map(|chat| format!(", chat {}", visible_text(chat)));
+    let host = Channels::target(channel).map(|target| format!(", by {}", target.to_clause().pattern()));
+    let mut shown = format!("sends to: {}{}{}", message.channel, chat.unwrap_or_default(), host.unwrap_or_default());
+    if !message.recipients.is_empty() {
+        shown += &format!("\nrecipients: {}", visible_text(&message.recipients.join(", ")));
+    }
+    Ok(Preview::summary(shown))
+}
+
+/// Completes the message of a call with its subject, the chat of a reply, and the recipients.
+fn message(
+    cx: &ToolContext,
+    channels: &Channels,
+    mut message: OutgoingMessage,
+    subject: Option<String>,
+    to: &[String],
+) -> Result<OutgoingMessage, ToolError> {
     message.subject = subject.map(checked_subject).transpose()?;
     if message.channel == REPLY {
         let own =
@@ -45,10 +79,9 @@ pub(crate) async fn send(
         message.channel = cx.channel().ok_or_else(own)?.to_owned();
         message.chat = cx.chat().map(str::to_owned);
     }
-    let (channel, client) = channels.get(&message.channel)?;
-    message.recipients = chosen(channel, &message.channel, &to)?;
-    channel.send(Delivery::new(cx, client, &message)).await?;
-    Ok(format!("sent to {}", message.channel))
+    let (channel, _) = channels.get(&message.channel)?;
+    message.recipients = chosen(channel, &message.channel, to)?;
+    Ok(message)
 }
 
 fn reply() -> String {

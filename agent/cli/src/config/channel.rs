@@ -26,6 +26,7 @@ pub(crate) struct Channel {
 }
 
 /// A field in a file.
+#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "a program without requests sends no messages"))]
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text, a whole number, or a list of texts")]
 pub(super) enum Field {

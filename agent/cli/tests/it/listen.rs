@@ -130,7 +130,7 @@ fn calls_know_the_chat_and_what_would_be_asked_is_refused() {
     let listener = post.listen(&["--provider", "direct"]);
     let texts = post.answers(5)("a");
     assert!(texts[0].contains("# Hello"), "{texts:#?}");
-    assert!(texts[1].contains("approv") && !post.crib.root().join("new.txt").exists(), "{texts:#?}");
+    assert!(texts[1].contains("needs fs:write:new.txt") && !post.crib.root().join("new.txt").exists(), "{texts:#?}");
     assert_eq!(texts[2], "direct");
     assert!(!texts.contains(&"forged".to_owned()), "{texts:#?}");
     listener.end("-TERM").expect(0);

@@ -31,11 +31,13 @@ fn a_message_goes_to_the_file_that_the_user_names_and_tools_do_not_see_it() {
     assert!(ended.stderr.contains("--grant message:write:log"), "{ended:#?}");
     assert!(lines(&file).is_empty());
     send(&crib, call, &["--grant", "message:write:log"]).expect(0);
-    // A call that a person types needs no grant.
-    crib.run(&["call", "message.send", "channel=log", "text=typed"]).expect(0);
+    crib.run(&["call", "message.send", "channel=log", "text=typed", "--grant", "message:write:log"]).expect(0);
     let texts: Vec<_> = lines(&file).iter().map(|line| line["text"].clone()).collect();
     assert_eq!(texts, ["hello", "typed"]);
 
+    // A model learns the names.
+    let system = crib.run(&["system"]).expect(0).stdout;
+    assert!(system.contains("The channels of `message.send` are: log, terminal."), "{system}");
     let ended = send(&crib, "message.send channel=team text=hello", &["--grant", "message:write:**"]).expect(1);
     assert!(ended.stdout.contains("use one of: log, terminal"), "{ended:#?}");
     let ended = send(&crib, "message.send text=hello", &["--grant", "message:write:**"]).expect(1);

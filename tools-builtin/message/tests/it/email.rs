@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use tokio_rustls::TlsAcceptor;
-use tools::{ErrorCode, Secret};
+use tools::{Decision, ErrorCode, Secret};
 use tools_http::HttpOptions;
 use tools_http::testing::TestAuthority;
 use tools_message::ChannelSettings;
-use tools_testkit::TestHost;
+use tools_testkit::{RecordingApprover, TestHost};
 
 use crate::setup::{call, host, mailbox, named, options, send};
 use crate::smtp::{Behaviour, SmtpServer};
@@ -43,6 +43,19 @@ async fn a_mail_goes_to_all_recipients_or_to_those_that_the_call_names() {
     let refused = call(&host, other).await.unwrap_err();
     assert!(refused.to_string().contains("use some of: Ada <ada@example.org>, bob@example.org"), "{refused}");
     assert_eq!(server.sessions(), 2);
+}
+
+#[tokio::test]
+async fn the_question_about_a_mail_names_its_recipients_and_its_server() {
+    let server = SmtpServer::start(Behaviour::default()).await;
+    let approver = RecordingApprover::new(Decision::Deny { reason: "no".to_owned() });
+    let host = host("out", "email", &mailbox(server.address), options()).with_approver(approver.clone());
+    let host = host.with_grant(&["net:write:127.0.0.1:*"]);
+    let arguments = json!({"channel": "out", "text": "hello", "to": ["bob@example.org"]});
+    assert_eq!(call(&host, arguments).await.unwrap_err().code(), ErrorCode::Denied);
+    let preview = approver.requests()[0].preview.clone().unwrap().unwrap();
+    assert_eq!(preview.text(), format!("sends to: out, by {}\nrecipients: bob@example.org", server.address));
+    assert_eq!(server.sessions(), 0);
 }
 
 #[tokio::test]

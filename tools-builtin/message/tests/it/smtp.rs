@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
-/// What a server does other than taking mails.
+/// The behaviour of a server that does more than take mails.
 #[derive(Clone, Default)]
 pub(crate) struct Behaviour {
     pub(crate) tls: Option<TlsAcceptor>,
