@@ -173,7 +173,9 @@ impl Chats {
     /// Opens the session of a chat, which continues if it was recorded.
     async fn open(&self, key: &ChatKey, folder: &Path) -> Result<OpenSession, Error> {
         let (channel, id) = key;
-        let mut name = Digest::hash_bytes(id.as_bytes()).to_string();
+        // A chat has a session in each workspace, because a session keeps to the one that it began in.
+        let mut name =
+            Digest::hash_bytes(format!("{}\0{id}", self.options.host.root.workspace()).as_bytes()).to_string();
         name.truncate(32);
         let journal = folder.join(format!("{name}.journal"));
         let chat = Chat { channel: channel.clone(), id: id.clone() };
