@@ -67,7 +67,7 @@ async fn reply(connection: &mut Connection) -> io::Result<String> {
         let byte = connection.read_u8().await?;
         reply.push(if byte.is_ascii() { char::from(byte) } else { '?' });
         if byte == b'\n' {
-            if reply[start..].as_bytes().get(3) != Some(&b'-') {
+            if reply.as_bytes().get(start + 3) != Some(&b'-') {
                 return Ok(reply);
             }
             start = reply.len();

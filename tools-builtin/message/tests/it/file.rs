@@ -47,7 +47,8 @@ async fn messages_of_many_calls_do_not_mix() {
         call.await.unwrap();
     }
     let written = fs::read_to_string(&path).unwrap();
-    assert_eq!(written.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).count(), 50);
+    let lines: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 50);
 }
 
 #[tokio::test]
