@@ -8,6 +8,8 @@ pub extern crate tools_fs as fs;
 pub extern crate tools_memory as memory;
 #[cfg(feature = "skill")]
 pub extern crate tools_skill as skill;
+#[cfg(feature = "message")]
+pub extern crate tools_message as message;
 #[cfg(feature = "time")]
 pub extern crate tools_time as time;
 #[cfg(feature = "tts")]
@@ -33,6 +35,8 @@ pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     memory::register(catalog)?;
     #[cfg(feature = "skill")]
     skill::register(catalog)?;
+    #[cfg(feature = "message")]
+    message::register(catalog)?;
     #[cfg(feature = "time")]
     time::register(catalog)?;
     #[cfg(feature = "tts")]

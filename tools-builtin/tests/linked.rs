@@ -17,6 +17,7 @@ fn linked_tools_match_the_golden_list() {
         Some(("memory", _)) => cfg!(feature = "memory"),
         Some(("skill", _)) => cfg!(feature = "skill"),
         Some(("tts", _)) => cfg!(feature = "tts"),
+        Some(("message", _)) => cfg!(feature = "message"),
         Some(("weather", _)) => cfg!(feature = "weather"),
         Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
@@ -43,6 +44,9 @@ fn every_crate_contributes() {
     }
     if cfg!(feature = "tts") {
         tools::expect_linked!("toolcrib-tts", "tools_tts").unwrap();
+    }
+    if cfg!(feature = "message") {
+        tools::expect_linked!("toolcrib-message", "tools_message").unwrap();
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();

@@ -8,6 +8,8 @@ mod doctor;
 mod export;
 mod lint;
 mod list;
+#[cfg(all(feature = "journal", feature = "web"))]
+mod listen;
 mod lock;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -49,6 +51,8 @@ enum Command {
     Why(why::WhyArgs),
     Run(run::RunArgs),
     Chat(chat::ChatArgs),
+    #[cfg(all(feature = "journal", feature = "web"))]
+    Listen(listen::ListenArgs),
     System(system::SystemArgs),
     #[cfg(feature = "mcp")]
     Serve(serve::ServeArgs),
@@ -82,6 +86,8 @@ impl Cli {
             Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),
             Command::Chat(chat) => on_runtime(chat.run()),
+            #[cfg(all(feature = "journal", feature = "web"))]
+            Command::Listen(listen) => on_runtime(listen.run()),
             Command::System(system) => on_runtime(system.run()),
             #[cfg(feature = "mcp")]
             Command::Serve(serve) => on_runtime(serve.run()),

@@ -1,5 +1,6 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
+mod channel;
 mod declarations;
 mod environment;
 mod error;
@@ -25,6 +26,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+#[cfg(feature = "web")]
+pub(crate) use channel::Channel;
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
 pub(crate) use flags::{KeyFlags, SelectFlag, SessionFlags, ToolFlags};
@@ -41,7 +44,7 @@ pub(crate) use slot::Document;
 use crate::notice;
 
 /// The options of commands that read the settings files.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConfigOptions {
     /// Read only this settings file, not those of the project and the user, and trust it
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]

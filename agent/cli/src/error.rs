@@ -187,6 +187,9 @@ pub(crate) enum Error {
     #[cfg(feature = "memory")]
     #[error("there is no folder for the data of this user, so there are no memories; set HOME")]
     NoData,
+    #[cfg(all(feature = "journal", feature = "web"))]
+    #[error("the channel {channel} cannot be listened to: {reason}")]
+    Channel { channel: String, reason: String },
     #[error("cancelled")]
     Cancelled,
     #[error("{error}")]
@@ -226,6 +229,8 @@ impl Error {
             Self::NoSkill { .. } => Exit::NotFound,
             #[cfg(feature = "skill")]
             Self::SkillClash { .. } | Self::Skill { .. } => Exit::Usage,
+            #[cfg(all(feature = "journal", feature = "web"))]
+            Self::Channel { .. } => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]

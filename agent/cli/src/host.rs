@@ -24,7 +24,7 @@ use crate::speech;
 use crate::web;
 
 /// The options of commands that run tools.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct HostOptions {
     #[command(flatten)]
     pub(crate) root: RootOption,

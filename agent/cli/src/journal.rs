@@ -32,7 +32,7 @@ pub(crate) use self::recording::Recording;
 const NO_JOURNAL: &str = "--no-journal";
 
 /// The options for journals and resumption.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct JournalOptions {
     /// Record the session in this file, created if missing, instead of the state folder. File tools cannot reach it
     #[arg(long, value_name = "FILE", conflicts_with = NO_JOURNAL)]
@@ -60,6 +60,16 @@ impl JournalOptions {
     #[cfg(feature = "mcp")]
     pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
         Self { journal, session: None, resume: None, journal_arguments }
+    }
+
+    /// Returns the options of a session with a journal of its own, which has the session already or begins with it. Returns `None` if
+    /// these options choose a session.
+    #[cfg(all(feature = "journal", feature = "web"))]
+    pub(crate) fn for_chat(&self, journal: PathBuf, session: String) -> Option<Self> {
+        let chooses = self.journal.is_some() || self.session.is_some() || self.resume.is_some();
+        let resume = journal.exists().then_some(None);
+        let journal_arguments = self.journal_arguments;
+        (!chooses).then_some(Self { journal: Some(journal), session: Some(session), resume, journal_arguments })
     }
 
     /// Returns the journal, as an absolute path if the current directory is known.

@@ -24,6 +24,6 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     #[cfg(feature = "tts")]
     tools::expect_linked!("toolcrib-tts")?;
     #[cfg(feature = "web")]
-    tools::expect_linked!("toolcrib-weather", "toolcrib-web")?;
+    tools::expect_linked!("toolcrib-message", "toolcrib-weather", "toolcrib-web")?;
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::shell;
 const OWN_TASKS: [(&str, &str); 2] = [("exec.{stop,write}", "program:write:**"), ("task.cancel", "task:write:**")];
 
 /// The policy options of commands that run tools.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct PolicyOptions {
     /// Grant the clause and never ask about its targets, even for destroys such as fs:destroy:tmp/**; repeatable
     #[arg(long, value_name = "CLAUSE")]

@@ -28,12 +28,13 @@ use crate::root::unused_models;
 use crate::skills;
 use crate::system_text;
 use crate::telemetry::Telemetry;
+use crate::web;
 
 /// The provider that replays a script.
 const SCRIPTED: &str = "scripted";
 
 /// The options of commands that run a session.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SessionOptions {
     #[command(flatten)]
     keys: KeyFlags<SessionFlags>,
@@ -51,6 +52,26 @@ pub(crate) struct SessionOptions {
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
+
+    #[arg(skip)]
+    chat: Option<Chat>,
+}
+
+/// The chat of a session whose messages come from outside.
+#[cfg_attr(not(all(feature = "journal", feature = "web")), allow(dead_code, reason = "only `listen` has chats"))]
+#[derive(Clone, Debug)]
+pub(crate) struct Chat {
+    pub(crate) channel: String,
+    /// The id on the channel.
+    pub(crate) id: String,
+}
+
+impl Chat {
+    /// Returns the context of the chat. The principal is the chat too: a channel does not prove who of its members writes.
+    fn enter(&self, context: ToolContext) -> ToolContext {
+        let principal = format!("{}/{}", self.channel, self.id);
+        context.with_channel(&*self.channel).with_chat(&*self.id).with_principal(principal)
+    }
 }
 
 /// A session, ready for prompts.
@@ -83,6 +104,13 @@ impl SessionTools {
 }
 
 impl SessionOptions {
+    /// Returns the options of a session in a chat. Nobody at the terminal is asked. The process has one set of MCP servers and one export
+    /// of spans for all its chats.
+    #[cfg(all(feature = "journal", feature = "web"))]
+    pub(crate) fn for_chat(&self, chat: Chat, journal: JournalOptions) -> Self {
+        Self { chat: Some(chat), journal, ..self.clone() }
+    }
+
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
@@ -94,7 +122,8 @@ impl SessionOptions {
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
-        Ok((clause.into_iter().fold(settings, Settings::with_default_grant), resumed))
+        let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
+        Ok((if self.chat.is_some() { web::with_replies(settings) } else { settings }, resumed))
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
@@ -115,7 +144,8 @@ impl SessionOptions {
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let root = self.host.servers_root().filter(|_| self.chat.is_none());
+        let servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
@@ -137,7 +167,7 @@ impl SessionOptions {
             Some(consent) => SessionTools { context: consent.enter(tools.context), ..tools },
             None => tools,
         };
-        let telemetry = Telemetry::start(&settings);
+        let telemetry = if self.chat.is_none() { Telemetry::start(&settings) } else { None };
         let session = tools.into_session();
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
@@ -223,7 +253,10 @@ impl SessionOptions {
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
-        let context = self.host.context(settings, &protected, token, console)?;
+        let context = match &self.chat {
+            Some(chat) => chat.enter(self.host.unattended_context(settings, &protected, token)?),
+            None => self.host.context(settings, &protected, token, console)?,
+        };
         skills::warn(&context);
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }

@@ -26,7 +26,25 @@ pub(crate) fn build(cx: &ToolContext, tools: &ToolSet) -> SystemText {
         .with_section("instructions", instructions)
         .with_section("memories", memory::digest(cx))
         .with_section("skills", skills::section(cx, tools))
+        .with_section("channels", channels(cx))
         .with_tool_section("tools", tool_guidance)
+}
+
+/// Returns the names of the channels of the settings, which the definition of `message.send` does not have.
+#[cfg(feature = "web")]
+fn channels(cx: &ToolContext) -> String {
+    let channels = cx.service::<tools_builtin::message::Channels>();
+    let names: Vec<_> = channels.iter().flat_map(|channels| channels.names()).collect();
+    match names[..] {
+        // Every program has the terminal.
+        [] | ["terminal"] => String::new(),
+        _ => format!("The channels of `message.send` are: {}.", names.join(", ")),
+    }
+}
+
+#[cfg(not(feature = "web"))]
+fn channels(_cx: &ToolContext) -> String {
+    String::new()
 }
 
 /// Returns the description of the workspace, and its instructions.

@@ -1,7 +1,9 @@
-//! The HTTP client and the search backend of tools. Without the feature `web`, there is neither.
+//! The HTTP client, the search backend and the channels of tools. Without the feature `web`, there is none of them.
 
 #[cfg(not(feature = "web"))]
 mod absent;
+#[cfg(feature = "web")]
+mod channels;
 #[cfg(feature = "web")]
 mod client;
 #[cfg(feature = "web")]
@@ -12,16 +14,18 @@ mod search;
 mod services;
 
 #[cfg(not(feature = "web"))]
-pub(crate) use absent::{access, faults, insert, report, warn_missing};
+pub(crate) use absent::{access, faults, insert, report, warn_missing, with_replies};
 #[cfg(feature = "tts")]
 pub(crate) use client::backend_client;
+#[cfg(all(feature = "journal", feature = "web"))]
+pub(crate) use channels::find as find_channel;
+#[cfg(feature = "web")]
+pub(crate) use channels::with_replies;
 #[cfg(all(feature = "mcp", feature = "web"))]
 pub(crate) use client::server_options;
 #[cfg(feature = "web")]
 pub(crate) use report::{faults, report, warn_missing};
 #[cfg(feature = "web")]
-pub(crate) use search::access;
+pub(crate) use services::{access, insert};
 #[cfg(feature = "tts")]
 pub(crate) use search::{unusable, with_targets};
-#[cfg(feature = "web")]
-pub(crate) use services::insert;

@@ -13,6 +13,7 @@ use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
 use tools_builtin::fs::Workspace;
 use tools_builtin::skill::{Discovery, Skills};
 use tools_builtin::tts::{self, Speech};
+use tools_builtin::message::Channels;
 use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
 use tools_http::{HttpClient, HttpOptions};
@@ -45,6 +46,7 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
         .with_service(Workspace::open(files.path()).unwrap())
         .with_service(Skills::new(Discovery::new().with_workspace(files.path()).find().skills))
         .with_service(Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap())
+        .with_service(Channels::new())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
         .with_service(http);
     Bench { host, files }

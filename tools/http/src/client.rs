@@ -13,7 +13,7 @@ use crate::chain::Chain;
 use crate::exchange::{Exchange, Opened};
 use crate::hop::Hop;
 use crate::slots::Slots;
-use crate::{HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect};
+use crate::{Connection, HttpError, HttpOptions, Proxy, Request, Response, ResponseStream, headers, redirect};
 
 /// The service that makes requests for tools. Cloning is cheap, and creating one connects and loads nothing.
 ///
@@ -63,6 +63,18 @@ impl HttpClient {
     /// Returns [`HttpError::Option`] or [`HttpError::Secret`] if an option is invalid.
     pub fn new_sibling(&self, options: HttpOptions) -> Result<Self, HttpError> {
         Self::with_slots(options, self.exchange.slots.clone())
+    }
+
+    /// Connects to a host and port for another protocol than HTTP. The caller limits the time of the protocol.
+    ///
+    /// - The target is `net:write:host:port`, without the port if it is 80.
+    /// - The address filter, the private hosts and the limits of time and concurrent connections are those of requests.
+    /// - There is no way through the [proxy](HttpOptions::proxy) of the options.
+    ///
+    /// # Errors
+    /// Returns an [`HttpError`] if the host is not permitted, or no connection is made.
+    pub async fn connect(&self, cx: &ToolContext, host: &str, port: u16) -> Result<Connection, HttpError> {
+        Connection::open(cx, &self.exchange, host, port).await
     }
 
     /// Creates a proxy for a program that the call of this context runs. It has the client's resolver, private hosts and limit of time for

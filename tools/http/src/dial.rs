@@ -1,4 +1,4 @@
-//! Connects to a host for a program.
+//! Connects to a host for a program, or for another protocol than HTTP.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,7 +20,7 @@ impl Exchange {
         self.filter.check_literal(url)?;
         let failed = |reason: String| HttpError::Connect { url: url.to_string(), reason };
         if self.connections.has_proxy() && !self.filter.names(url) {
-            return Err(failed("programs cannot use the proxy of the settings".to_owned()));
+            return Err(failed("the proxy of the settings is for requests of tools alone".to_owned()));
         }
         let limit = self.limits.first_byte;
         let dialled = timeout(limit, async {

@@ -10,6 +10,7 @@ use crate::address::AddressFilter;
 use crate::answer::header_bytes;
 use crate::body::Body;
 use crate::connections::Connections;
+use crate::encryption::Encryption;
 use crate::failure::failure;
 use crate::hop::Hop;
 use crate::mask::Mask;
@@ -20,6 +21,7 @@ use crate::{BoundSecret, HttpError, HttpLimits, HttpOptions};
 #[derive(Debug)]
 pub(crate) struct Exchange {
     pub(crate) connections: Connections,
+    pub(crate) encryption: Encryption,
     pub(crate) filter: AddressFilter,
     pub(crate) limits: HttpLimits,
     mask: Arc<Mask>,
@@ -57,6 +59,7 @@ impl Exchange {
         }
         Ok(Self {
             connections: Connections::new(&options)?,
+            encryption: Encryption::new(&options),
             filter,
             mask: Arc::new(Mask::new(&options.secrets)),
             slots,

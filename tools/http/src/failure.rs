@@ -28,7 +28,8 @@ pub(crate) fn failure(url: &Url, error: &reqwest::Error, mask: Option<&Arc<Mask>
     }
     // The last cause says most, and the others contain it.
     let reason = masked(causes.last().map_or_else(|| error.to_string(), ToString::to_string));
-    if find::<rustls::Error>(&causes).is_some() {
+    // A later one may come after the request.
+    if error.is_connect() && find::<rustls::Error>(&causes).is_some() {
         return HttpError::Tls { url, reason };
     }
     if error.is_connect() {

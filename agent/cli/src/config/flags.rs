@@ -12,7 +12,7 @@ use super::origin::Origin;
 /// The flags of one set of keys.
 ///
 /// The values are not parsed by clap, which would print an invalid one: a URL may contain a password.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct KeyFlags<S> {
     given: Vec<(&'static str, Vec<String>)>,
     set: PhantomData<S>,
@@ -25,11 +25,11 @@ pub(crate) trait FlagSet {
 }
 
 /// The flags of all commands that run tools.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ToolFlags;
 
 /// The flags that only the commands have that run a session.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SessionFlags;
 
 /// The flag for the tools of a session alone.

@@ -18,12 +18,13 @@ use tools::{Approval, Clause};
 use self::network::NetworkValues;
 use self::requests::RequestValues;
 use self::speech::SpeechValues;
+use super::channel::Channel;
 use super::declarations::declare_keys;
 use super::error::ConfigError;
 use super::key::FlagValue::{Implied, Named};
 use super::key::{Key, KeyAbout};
 use super::kind::{
-    accumulated, boolean, converted_tables, duration, float, integer, items, replaced, size, tables, text,
+    accumulated, boolean, converted_tables, duration, float, integer, items, named_tables, replaced, size, tables, text,
 };
 use super::model_price::ModelPrice;
 use super::origin::{Origin, Setting};
@@ -166,6 +167,15 @@ declare_keys! {
         converted_tables(Secret::from_table),
         Vec::new(),
         r#"[{ name = "forge", origin = "https://api.example.org", header = "authorization", prefix = "Bearer ", env = "FORGE_TOKEN" }]"#,
+    )
+    .with_project(ProjectRule::never(REACHES));
+
+    /// The channels of messages, each a table with a name and a type: terminal, file, webhook, email or another linked one
+    channels: Vec<Setting<Channel>> = Key::new(
+        "channels",
+        named_tables(Channel::from_table),
+        Vec::new(),
+        r#"{ log = { type = "file", path = "messages.jsonl" } }"#,
     )
     .with_project(ProjectRule::never(REACHES));
 

@@ -83,6 +83,17 @@ pub(super) fn converted_tables<T: DeserializeOwned + 'static, U: 'static>(
     }
 }
 
+/// Returns the kind of a table of named tables, each of which is converted with its name.
+pub(super) fn named_tables<T: DeserializeOwned + 'static, U: 'static>(
+    convert: fn(&str, T, Base<'_>) -> Result<U, String>,
+) -> Kind<Vec<Setting<U>>> {
+    Kind {
+        from_toml: Box::new(move |section, key| section.named_tables(key, convert).map(Some)),
+        from_texts: Box::new(|_, _| Err("is accepted only in a file".to_owned())),
+        is_scalar: false,
+    }
+}
+
 fn scalar<T: 'static, S: From<Setting<T>>>(toml: TomlType, parse: Parser<T>) -> Kind<S> {
     Kind {
         from_toml: Box::new(move |section, key| Ok(section.scalar(key, toml, parse)?.map(S::from))),

@@ -97,21 +97,53 @@ impl<'a> Section<'a> {
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
         };
-        let base = Base { folder: self.path.parent(), home: self.home };
-        let read = |item: &Spanned<DeValue<'a>>| {
-            let invalid = |at: usize, reason: String| ConfigError::Value {
-                origin: origin(self.path, self.text, at),
-                key: self.full_key(key),
-                reason,
-            };
-            let table = T::deserialize(ValueDeserializer::from(item.clone())).map_err(|error| {
-                let at = error.span().map_or(item.span().start, |span| span.start);
-                invalid(at, format!("is invalid: {}", error.message()))
-            })?;
-            let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
-            Ok(Setting { value, origin: self.origin(item) })
+        items.iter().map(|item| self.converted(key, item, convert)).collect()
+    }
+
+    /// Takes a table of named tables, and deserializes and converts each with its name.
+    pub(super) fn named_tables<T: DeserializeOwned, U>(
+        &mut self,
+        key: &'static str,
+        convert: fn(&str, T, Base<'_>) -> Result<U, String>,
+    ) -> Result<Vec<Setting<U>>, ConfigError> {
+        let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
+        let DeValue::Table(items) = value.get_ref() else {
+            return Err(self.type_error(key, &value, &format!("a table of tables, each with the header [{key}.NAME]")));
         };
-        items.iter().map(read).collect()
+        let mut items: Vec<_> = items.iter().collect();
+        items.sort_by_key(|(name, _)| name.span().start);
+        let read = |(name, item): (&Spanned<DeString<'a>>, &Spanned<DeValue<'a>>)| {
+            let path = format!("{key}.{}", name.get_ref());
+            if let DeValue::Table(fields) = item.get_ref()
+                && let Some((field, _)) = fields.iter().find(|(field, _)| is_like_a_secret(field.get_ref()))
+            {
+                let origin = origin(self.path, self.text, field.span().start);
+                return Err(ConfigError::Secret { origin, key: self.full_key(&format!("{path}.{}", field.get_ref())) });
+            }
+            self.converted(&path, item, |table, base| convert(name.get_ref(), table, base))
+        };
+        items.into_iter().map(read).collect()
+    }
+
+    /// Deserializes and converts a table.
+    fn converted<T: DeserializeOwned, U>(
+        &self,
+        key: &str,
+        item: &Spanned<DeValue<'a>>,
+        convert: impl FnOnce(T, Base<'_>) -> Result<U, String>,
+    ) -> Result<Setting<U>, ConfigError> {
+        let base = Base { folder: self.path.parent(), home: self.home };
+        let invalid = |at: usize, reason: String| ConfigError::Value {
+            origin: origin(self.path, self.text, at),
+            key: self.full_key(key),
+            reason,
+        };
+        let table = T::deserialize(ValueDeserializer::from(item.clone())).map_err(|error| {
+            let at = error.span().map_or(item.span().start, |span| span.start);
+            invalid(at, format!("is invalid: {}", error.message()))
+        })?;
+        let value = convert(table, base).map_err(|reason| invalid(item.span().start, reason))?;
+        Ok(Setting { value, origin: self.origin(item) })
     }
 
     /// Takes a nested table of named tables.

@@ -128,14 +128,21 @@ impl Settings {
         files.map(|file| file.path.as_path()).chain(self.key_file.as_ref().map(|file| file.value.as_path()))
     }
 
-    /// Returns the files of the secrets of tools' requests, which no tool may read.
+    /// Returns the files of the secrets of tools' requests and of the channels, which no tool may read.
     pub(crate) fn secret_files(&self) -> impl Iterator<Item = &Path> {
         let of_secrets = self.secrets.iter().filter_map(|secret| match &secret.value.source {
             KeySource::File(path) => Some(path.as_path()),
             _ => None,
         });
         let of_backends = [&self.network.search_key_file, &self.speech.key_file];
-        of_secrets.chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
+        let of_channels = self.channels.iter().flat_map(|channel| {
+            let secrets = channel.value.secrets.values().filter_map(|place| match place {
+                KeySource::File(path) => Some(path.as_path()),
+                _ => None,
+            });
+            secrets.chain(channel.value.files.iter().map(|file| file.as_path()))
+        });
+        of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
     /// Returns the timeouts and retries of provider requests.

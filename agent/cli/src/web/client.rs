@@ -44,6 +44,20 @@ pub(crate) fn backend_client(
     tools.new_sibling(options).map_err(|error| refused(settings, &error, key_setting))
 }
 
+/// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the
+/// server did not take the message. It shares the limits of connections with the client of the tools.
+pub(super) fn of_channel(
+    tools: &HttpClient,
+    settings: &Settings,
+    server: Option<&Url>,
+) -> Result<HttpClient, ConfigError> {
+    let mut options = options(settings)?;
+    options.secrets.clear();
+    options.limits.max_redirects = 0;
+    options.private_hosts.extend(server.and_then(private_host));
+    tools.new_sibling(options).map_err(|error| refused(settings, &error))
+}
+
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
 #[cfg(feature = "mcp")]
 pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, ConfigError> {

@@ -1,10 +1,11 @@
 //! The lines of `doctor` on requests of tools, and the warnings about missing secrets.
 
+use tools_builtin::message;
 use tools_builtin::web::search::{self, SearchBackend, WebSearch};
 use tools_http::HttpClient;
 
-use super::client;
 use super::search::{self as configured, Search};
+use super::{channels, client};
 use crate::config::{ConfigError, Origin, Secret, Setting, Settings};
 use crate::key_source;
 use crate::notice;
@@ -22,13 +23,14 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
         }
     }
     replaced(settings, Replaced::by_program()).iter().for_each(|warning| notice::warning(warning));
+    channels::missing(settings)?.iter().for_each(|warning| notice::warning(warning));
     if let (Some(named), Search::Absent(reason)) = (&settings.network.search, configured::from_settings(settings)?) {
         notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
     }
     Ok(())
 }
 
-/// Returns lines on the client, the secrets and the search, or the mistake in their settings. No line contains a secret.
+/// Returns lines on the client, the secrets, the search and the channels, or the mistake in their settings. No line contains a secret.
 pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let client = client::from_settings(settings)?;
     if let Search::Ready(search) = configured::from_settings(settings)? {
@@ -37,6 +39,7 @@ pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let mut lines = vec![client_line(settings)];
     lines.extend(settings.secrets.iter().map(secret_line));
     lines.push(search_line(settings)?);
+    lines.extend(channels::report(settings)?);
     lines.extend(replaced(settings, Replaced::by_program()));
     Ok(lines)
 }
@@ -77,11 +80,12 @@ fn replaced(settings: &Settings, replaced: Replaced) -> Vec<String> {
     set.filter_map(|(about, _, origin)| line(about.name, &origin)).collect()
 }
 
-/// Returns the faults of linked search backends, each with the check of `doctor` that finds it.
+/// Returns the faults of linked search backends and types of channels, each with the check of `doctor` that finds it.
 pub(crate) fn faults() -> Vec<(&'static str, String)> {
-    let conflicts = search::conflicts();
+    let conflicts = [search::conflicts(), message::conflicts()].concat();
+    let problems = [search::problems(), message::problems()].concat();
     let conflicts = conflicts.iter().map(|conflict| ("conflict", format!("{conflict}; unlink or rename one of them")));
-    conflicts.chain(search::problems().iter().map(|problem| ("definition", problem.to_string()))).collect()
+    conflicts.chain(problems.iter().map(|problem| ("definition", problem.to_string()))).collect()
 }
 
 fn client_line(settings: &Settings) -> String {

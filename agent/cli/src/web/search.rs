@@ -68,7 +68,7 @@ fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
 ///
 /// The backend's host is for `web.search` alone: its clause does not name it, so that other tools ask about it as about any host, and a
 /// rule names it for this tool.
-pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+pub(super) fn access(settings: Settings) -> Result<Settings, ConfigError> {
     let (Some(service), Some(named)) = (service(&settings)?, settings.network.search.clone()) else {
         return Ok(settings);
     };
@@ -100,7 +100,7 @@ pub(crate) fn with_targets(
 }
 
 /// Returns the clause of braces that matches only this target, and does not name its host.
-fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
+pub(super) fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
     format!("{}:{}:{{{}}}", target.scheme(), target.access(), target.to_clause().pattern()).parse()
 }
 

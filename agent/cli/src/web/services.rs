@@ -4,11 +4,11 @@ use tools::Services;
 use tools_builtin::web::search::WebSearch;
 use tools_http::HttpClient;
 
-use super::client;
 use super::search::{self, Search};
+use super::{channels, client};
 use crate::config::{ConfigError, Settings};
 
-/// Adds the client and the search of a session. A service that the program adds itself stays; a client gets a cache for this session.
+/// Adds the client, the search and the channels of a session. A service that the program adds itself stays; a client gets a cache for this session.
 pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {
     let client = match services.get::<HttpClient>() {
         Some(client) => client.new_session(),
@@ -23,5 +23,10 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
         }
         Search::Absent(reason) => services.insert_absent::<WebSearch>(reason),
     }
-    Ok(())
+    channels::insert(services, settings, &client)
+}
+
+/// Adds the grants and rules that the configured search and channels need, with the origins of their settings.
+pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+    channels::access(search::access(settings)?)
 }

@@ -28,6 +28,8 @@ mod journal_absent;
 #[cfg(feature = "builtin")]
 mod lint;
 mod list;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
+mod listen;
 #[cfg(feature = "builtin")]
 mod lock;
 #[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]
@@ -58,6 +60,8 @@ mod mcp_task;
 mod mcp_trust;
 #[cfg(all(feature = "memory", feature = "web"))]
 mod memory;
+#[cfg(feature = "web")]
+mod messages;
 #[cfg(feature = "models")]
 mod model;
 #[cfg(unix)]

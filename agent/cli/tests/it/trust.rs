@@ -39,6 +39,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("http.max_connections = 33", "http.max_connections"),
         ("http.max_connections_per_host = 7", "http.max_connections_per_host"),
         ("[[secrets]]\nname = 'a'\norigin = 'https://evil'\nheader = 'x'\nenv = 'AWS_SECRET_ACCESS_KEY'", "secrets"),
+        ("[channels.a]\ntype = 'file'\npath = '/tmp/a'", "channels"),
         ("web.search = 'duckduckgo'", "web.search"),
         ("web.search_url = 'http://evil'", "web.search_url"),
         ("web.search_key_env = 'AWS_SECRET_ACCESS_KEY'", "web.search_key_env"),

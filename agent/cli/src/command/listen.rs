@@ -1,0 +1,113 @@
+//! `toolcrib listen`
+
+mod chats;
+mod folder;
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use clap::Args;
+use tokio::task::JoinSet;
+use tools::CancellationToken;
+use tools_builtin::message::{Channel, Inbox};
+
+use self::chats::Chats;
+use self::folder::ChannelFolder;
+use crate::config::Settings;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::mcp::{self, FirstList};
+use crate::session::SessionOptions;
+use crate::telemetry::Telemetry;
+use crate::visible::visible;
+use crate::{interrupt, notice, web};
+
+/// The default of --max-chats.
+const MAX_CHATS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
+
+/// Take messages from channels of the settings, and run one session for each chat
+///
+/// Each message is a prompt of the session of its chat, and the answer goes back to the chat. Sessions are recorded, and continue after a
+/// restart. Messages of a chat run one after the other. Nobody is asked: a call beyond the grant is refused. A message that was taken when
+/// the program ends is not handled again. SIGTERM and Ctrl-C let running sessions end for a while, and then cancel them.
+#[derive(Args, Debug)]
+pub(super) struct ListenArgs {
+    /// The channels: names of the settings, or terminal, whose messages are the lines of standard input
+    #[arg(required = true, value_name = "CHANNEL")]
+    channels: Vec<String>,
+
+    /// Run the sessions of at most this many chats at the same time
+    #[arg(long, value_name = "N", default_value_t = MAX_CHATS)]
+    max_chats: NonZeroUsize,
+
+    #[command(flatten)]
+    options: SessionOptions,
+}
+
+impl ListenArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let shutdown = interrupt::token(&Arc::default())?;
+        interrupt::cancel_on_termination(shutdown.clone())?;
+        let (settings, _) = self.options.settings().await?;
+        let mut channels = Vec::new();
+        for name in &self.channels {
+            channels.push((name.clone(), channel(&settings, name)?, ChannelFolder::open(name)?));
+        }
+        let _telemetry = Telemetry::start(&settings);
+        let selection = settings.selection()?;
+        let root = self.options.host.servers_root();
+        let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
+        let chats = Chats::new(self.options, self.max_chats.get(), shutdown.clone());
+        let ended = listen(&channels, &chats, &shutdown).await;
+        chats.finish().await;
+        ended.map(|()| Exit::Success)
+    }
+}
+
+/// Returns the channel of a name.
+fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
+    let refused = |reason: String| Error::Channel { channel: name.to_owned(), reason };
+    match web::find_channel(settings, name)? {
+        Some(found) => found.map_err(refused),
+        None => {
+            let names: Vec<_> = settings.channels.iter().map(|channel| channel.value.name.as_str()).collect();
+            let known = if names.is_empty() { "there are none but terminal".to_owned() } else { names.join(", ") };
+            Err(refused(format!("the settings have no channel of this name ({known}); add a table [channels.{name}]")))
+        }
+    }
+}
+
+/// Takes messages until the shutdown, until the channels have no more, or until one fails.
+async fn listen(
+    channels: &[(String, Arc<dyn Channel>, ChannelFolder)],
+    chats: &Arc<Chats>,
+    shutdown: &CancellationToken,
+) -> Result<(), Error> {
+    let mut listeners = JoinSet::new();
+    for (name, channel, folder) in channels {
+        let (name, channel, chats) = (name.clone(), channel.clone(), chats.clone());
+        let (journals, of_notes) = (folder.path().to_owned(), name.clone());
+        let taker = name.clone();
+        let inbox = Inbox::new(folder.path(), shutdown.clone(), move |message| chats.take(&taker, &journals, message));
+        let inbox = inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
+        listeners.spawn(async move {
+            let refused = |reason: String| Error::Channel { channel: name.clone(), reason };
+            match channel.listen(inbox) {
+                Some(listening) => listening.await.map_err(|error| refused(error.to_string())),
+                None => {
+                    let advice =
+                        "its settings do not say where messages come from; see the README for `inbox` and `listen`";
+                    Err(refused(advice.to_owned()))
+                }
+            }
+        });
+    }
+    let mut failed = None;
+    while let Some(ended) = listeners.join_next().await {
+        if let Ok(Err(error)) = ended {
+            shutdown.cancel();
+            failed.get_or_insert(error);
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}

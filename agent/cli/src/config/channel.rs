@@ -1,0 +1,142 @@
+//! [`Channel`]: a channel of messages by its settings.
+
+use std::collections::BTreeMap;
+
+use agent::KeySource;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::parser::Base;
+#[cfg(feature = "web")]
+use super::parser::{file, filled, variable};
+use super::slot::Document;
+use crate::key_source;
+
+/// A channel of messages. Its secrets are named by their places, and read when a session starts.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "a program without requests sends no messages"))]
+pub(crate) struct Channel {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    /// Texts, numbers, lists and absolute paths.
+    pub(crate) fields: BTreeMap<String, Vec<String>>,
+    /// Files that belong to the channel alone.
+    pub(crate) files: Vec<std::path::PathBuf>,
+    pub(crate) secrets: BTreeMap<String, KeySource>,
+}
+
+/// A field in a file.
+#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "a program without requests sends no messages"))]
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a text, a whole number, or a list of texts")]
+pub(super) enum Field {
+    Text(String),
+    Integer(i64),
+    List(Vec<String>),
+}
+
+/// The table of a channel in a file.
+pub(super) type ChannelTable = BTreeMap<String, Field>;
+
+impl Channel {
+    /// Returns the channel of a table, or the end of a sentence that begins with its key. The sentence repeats no value, which may be a
+    /// secret.
+    #[cfg(feature = "web")]
+    pub(super) fn from_table(name: &str, mut table: ChannelTable, base: Base<'_>) -> Result<Self, String> {
+        use tools_builtin::message::{self, Channels, FieldType};
+
+        Channels::new().with_absent(name, "").map_err(|error| format!("cannot be used: {error}"))?;
+        let Some(Field::Text(named)) = table.remove("type") else {
+            return Err("needs a type, such as type = \"file\"".to_owned());
+        };
+        let kind = message::kind(&named).map_err(|error| format!("has an invalid type: {error}"))?;
+        let mut channel = Self {
+            name: name.to_owned(),
+            kind: named,
+            fields: BTreeMap::new(),
+            files: Vec::new(),
+            secrets: BTreeMap::new(),
+        };
+        for field in kind.fields {
+            let invalid = |reason: String| format!("has an invalid {}: it {reason}", field.name);
+            if field.value == FieldType::Secret {
+                channel
+                    .secrets
+                    .extend(secret(field.name, &mut table, base)?.map(|place| (field.name.to_owned(), place)));
+            } else if let Some(value) = table.remove(field.name) {
+                let texts = match (field.value, value) {
+                    (FieldType::Text, Field::Text(text)) => vec![filled(&text, base).map_err(invalid)?],
+                    (FieldType::File, Field::Text(text)) => {
+                        let path = file(&text, base).map_err(invalid)?;
+                        let path = std::path::absolute(&path).unwrap_or(path);
+                        channel.files.push(path.clone());
+                        vec![
+                            path.to_str()
+                                .ok_or_else(|| invalid("is not UTF-8; choose another path".to_owned()))?
+                                .to_owned(),
+                        ]
+                    }
+                    (FieldType::Integer, Field::Integer(number)) => vec![number.to_string()],
+                    (FieldType::List, Field::List(texts)) => texts,
+                    (FieldType::Integer, _) => return Err(invalid("must be a whole number".to_owned())),
+                    (FieldType::List, _) => return Err(invalid("must be a list of texts".to_owned())),
+                    _ => return Err(invalid("must be a text".to_owned())),
+                };
+                channel.fields.insert(field.name.to_owned(), texts);
+            }
+            let is_set = channel.fields.contains_key(field.name) || channel.secrets.contains_key(field.name);
+            if field.is_required && !is_set {
+                return Err(format!("has no {}; set it", field.name));
+            }
+        }
+        if let Some(other) = table.keys().next() {
+            let names = kind.fields.iter().flat_map(|field| match field.value {
+                FieldType::Secret => vec![format!("{}_env", field.name), format!("{}_file", field.name)],
+                _ => vec![field.name.to_owned()],
+            });
+            let known: Vec<_> = ["type".to_owned()].into_iter().chain(names).collect();
+            return Err(format!("has the unknown setting {other}; those of this type are {}", known.join(", ")));
+        }
+        Ok(channel)
+    }
+
+    /// Returns the name and the type of a channel, which this program cannot use.
+    #[cfg(not(feature = "web"))]
+    pub(super) fn from_table(name: &str, mut table: ChannelTable, _: Base<'_>) -> Result<Self, String> {
+        let Some(Field::Text(kind)) = table.remove("type") else {
+            return Err("needs a type, such as type = \"file\"".to_owned());
+        };
+        let (fields, secrets) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Self { name: name.to_owned(), kind, fields, files: Vec::new(), secrets })
+    }
+}
+
+/// Takes the place of a secret.
+#[cfg(feature = "web")]
+fn secret(name: &str, table: &mut ChannelTable, base: Base<'_>) -> Result<Option<KeySource>, String> {
+    let [in_variable, in_file] = ["env", "file"].map(|end| format!("{name}_{end}"));
+    let place = match (table.remove(&in_variable), table.remove(&in_file)) {
+        (None, None) => return Ok(None),
+        (Some(Field::Text(name)), None) => variable(&name, base).map(KeySource::Environment),
+        (None, Some(Field::Text(path))) => file(&path, base).map(KeySource::File),
+        (Some(_), Some(_)) => return Err(format!("has both {in_variable} and {in_file}; remove one of them")),
+        _ => Err("must be a text".to_owned()),
+    };
+    place.map(Some).map_err(|reason| format!("has an invalid place of {name}: it {reason}"))
+}
+
+impl Document for Channel {
+    fn document(&self) -> Value {
+        let mut document = json!({"name": self.name, "type": self.kind});
+        for (field, texts) in &self.fields {
+            document[field] = match &texts[..] {
+                [text] => text.as_str().into(),
+                texts => json!(texts),
+            };
+        }
+        for (field, place) in &self.secrets {
+            document[field] = key_source::document(place);
+        }
+        document
+    }
+}

@@ -1,0 +1,99 @@
+//! A file of JSON lines.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::json;
+use tools::source;
+
+use crate::follow::follow;
+use crate::{
+    Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
+    SendError, SendFuture,
+};
+
+inventory::submit! {
+    ChannelKind {
+        name: "file",
+        description: "appends messages to a file as JSON lines",
+        source: source!(),
+        fields: &[ChannelField::required("path", FieldType::File), ChannelField::optional("inbox", FieldType::File)],
+        create,
+    }
+}
+
+/// A file of JSON lines, one a message.
+#[derive(Debug)]
+struct JsonLines {
+    path: PathBuf,
+    /// The file that messages come from.
+    inbox: Option<PathBuf>,
+}
+
+fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
+    let path = settings.required("path")?;
+    if settings.text("inbox") == Some(path) {
+        let reason = "is the file of the messages that go out; name another one".to_owned();
+        return Err(ChannelError::Field { field: "inbox", reason });
+    }
+    Ok(Arc::new(JsonLines { path: PathBuf::from(path), inbox: settings.text("inbox").map(PathBuf::from) }))
+}
+
+impl Channel for JsonLines {
+    fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
+        Box::pin(async move {
+            let message = delivery.message;
+            let mut line =
+                json!({"at": Timestamp::now().to_string(), "channel": message.channel, "text": message.text});
+            for (key, value) in [("chat", &message.chat), ("subject", &message.subject)] {
+                if let Some(value) = value {
+                    line[key] = value.as_str().into();
+                }
+            }
+            let (path, line) = (self.path.clone(), format!("{line}\n"));
+            // A slow disk blocks.
+            let appended = tokio::task::spawn_blocking(move || append(&path, &line)).await;
+            appended.unwrap_or_else(|_| Err(SendError::unclear("writing the file ended early")))
+        })
+    }
+
+    fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        Some(Box::pin(follow(self.inbox.clone()?, inbox)))
+    }
+}
+
+/// Appends a line with one write, so that those of several processes do not mix.
+fn append(path: &Path, line: &str) -> Result<(), SendError> {
+    let closed = |error: io::Error| {
+        SendError::not_sent(format!(
+            "the file of the channel cannot be opened: {}; ask the user to check it",
+            error.kind()
+        ))
+    };
+    let mut file = open(path).map_err(closed)?;
+    match file.write(line.as_bytes()) {
+        Ok(written) if written == line.len() => Ok(()),
+        Ok(0) => Err(SendError::later("the file of the channel takes no more text; ask the user to check the disk")),
+        Ok(_) => Err(SendError::unclear("the file of the channel took a part of the message")),
+        Err(error) => Err(SendError::not_sent(format!(
+            "the file of the channel cannot be written: {}; ask the user to check it",
+            error.kind()
+        ))),
+    }
+}
+
+/// Opens the file, and creates it for the user alone.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+    }
+}

@@ -1,0 +1,59 @@
+#![doc = include_str!("../README.md")]
+
+mod channel;
+mod channels;
+mod delivery;
+mod email;
+mod error;
+mod file;
+mod follow;
+mod incoming;
+mod kind;
+mod send;
+mod settings;
+mod terminal;
+mod webhook;
+
+use tools::linked::{self, LookupError, NameConflict, UnusableName};
+use tools::{Catalog, RegisterError};
+
+pub use channel::{Channel, SendFuture};
+pub use channels::{Channels, REPLY};
+pub use delivery::{Delivery, OutgoingMessage};
+pub use error::{ChannelError, SendError};
+pub use incoming::{Inbox, InboxFull, IncomingMessage, InvalidMessage, ListenError, ListenFuture};
+/// Re-exported for `inventory::submit!` of a [`ChannelKind`].
+pub use inventory;
+pub use kind::{ChannelField, ChannelKind, FieldType};
+pub use settings::ChannelSettings;
+
+/// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
+///
+/// # Errors
+/// Returns [`RegisterError`] if a name is taken. The catalog is then unchanged.
+pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    catalog.submit(&[&send::SEND_TOOL])
+}
+
+/// Returns the linked kind of channels of this name.
+///
+/// # Errors
+/// Returns [`LookupError`] if no linked kind has this name, or several crates claim it.
+pub fn kind(name: &str) -> Result<&'static ChannelKind, LookupError> {
+    linked::get(name)
+}
+
+/// Returns the usable linked kinds of channels, sorted by name.
+pub fn kinds() -> Vec<&'static ChannelKind> {
+    linked::list()
+}
+
+/// Returns the names claimed by several linked crates, sorted.
+pub fn conflicts() -> Vec<NameConflict> {
+    linked::conflicts::<ChannelKind>()
+}
+
+/// Returns the linked kinds of channels with unusable names, sorted by name.
+pub fn problems() -> Vec<UnusableName> {
+    linked::problems::<ChannelKind>()
+}

@@ -1,0 +1,74 @@
+//! The terminal: messages go to standard error, and come from standard input with the answers on standard output.
+
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tools::{source, visible_text};
+
+use crate::{Channel, ChannelKind, Delivery, Inbox, IncomingMessage, ListenFuture, SendError, SendFuture};
+
+/// The one chat of the terminal.
+const CHAT: &str = "terminal";
+
+inventory::submit! {
+    ChannelKind {
+        name: "terminal",
+        description: "writes messages to standard error, and takes lines of standard input",
+        source: source!(),
+        fields: &[],
+        create: |_| Ok(Arc::new(Terminal)),
+    }
+}
+
+/// The streams of the program.
+#[derive(Debug)]
+pub(crate) struct Terminal;
+
+impl Channel for Terminal {
+    fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a> {
+        Box::pin(async move {
+            let message = delivery.message;
+            let subject = message.subject.as_ref().map(|subject| format!("{subject}\n")).unwrap_or_default();
+            let text = visible_text(&format!("{subject}{}", message.text));
+            let is_answer = message.chat.is_some();
+            // A full pipe blocks.
+            let written = tokio::task::spawn_blocking(move || match is_answer {
+                true => writeln!(io::stdout().lock(), "{text}"),
+                false => writeln!(io::stderr().lock(), "message: {text}"),
+            });
+            let written = written.await;
+            match written {
+                Ok(Ok(())) => Ok(()),
+                _ => Err(SendError::unclear("the terminal took no more text")),
+            }
+        })
+    }
+
+    fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        Some(Box::pin(async move {
+            let (sender, mut lines) = mpsc::channel(1);
+            // A thread of its own: reading cannot be cancelled, and must not keep the runtime from ending.
+            std::thread::spawn(move || {
+                while let Some(line) = line()
+                    && sender.blocking_send(line).is_ok()
+                {}
+            });
+            while let Some(Some(line)) = inbox.shutdown().run_until_cancelled(lines.recv()).await {
+                match IncomingMessage::new(CHAT, String::from_utf8_lossy(&line)) {
+                    Ok(message) => drop(inbox.put(message).await),
+                    Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
+                    Err(error) => inbox.note(&format!("a line is skipped: {error}")),
+                }
+            }
+            Ok(())
+        }))
+    }
+}
+
+/// Reads a line of standard input. Returns `None` at its end. A line that is too long ends with more than a message can have.
+fn line() -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    let read = io::stdin().lock().take(IncomingMessage::MAX_TEXT as u64 + 2).read_until(b'\n', &mut line);
+    read.ok().filter(|length| *length > 0).map(|_| line)
+}

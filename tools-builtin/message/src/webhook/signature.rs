@@ -1,0 +1,68 @@
+//! [`Signature`]: proves that a request comes from a holder of the key.
+
+use std::fmt;
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hmac_sha256::HMAC;
+use subtle::ConstantTimeEq as _;
+use tools::Secret;
+use tools_http::{HeaderMap, HeaderName};
+
+/// The maximum difference between the time of a signature and the clock, in seconds.
+pub(super) const MAX_AGE: u64 = 5 * 60;
+
+/// The signatures of requests: HMAC-SHA256 over `v0:TIME:BODY`, as Slack makes them.
+pub(super) struct Signature {
+    key: Secret,
+    time: HeaderName,
+    signature: HeaderName,
+}
+
+/// The proven facts of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Signed {
+    /// The time of the signature in seconds since 1970.
+    pub(super) time: u64,
+    pub(super) signature: [u8; 32],
+}
+
+impl Signature {
+    /// Creates the signature of Slack, or of other senders.
+    pub(super) fn new(key: Secret, is_slack: bool) -> Self {
+        let [time, signature] = match is_slack {
+            true => ["x-slack-request-timestamp", "x-slack-signature"],
+            false => ["x-toolcrib-timestamp", "x-toolcrib-signature"],
+        };
+        Self { key, time: HeaderName::from_static(time), signature: HeaderName::from_static(signature) }
+    }
+
+    /// Checks the signature of a body at a time, in seconds since 1970. The time that this takes does not depend on how much of the
+    /// signature is right. Returns `None` if it is wrong, missing, given twice, too old or from the future.
+    pub(super) fn check(&self, headers: &HeaderMap, body: &[u8], now: u64) -> Option<Signed> {
+        let text = only(headers, &self.time)?;
+        let time: u64 = text.parse().ok()?;
+        let given = only(headers, &self.signature)?.strip_prefix("v0=")?;
+        let given: [u8; 32] = HEXLOWER_PERMISSIVE.decode(given.as_bytes()).ok()?.try_into().ok()?;
+        let mut mac = HMAC::new(self.key.expose().trim().as_bytes());
+        mac.update(format!("v0:{text}:").as_bytes());
+        mac.update(body);
+        let signature = mac.finalize();
+        let is_right = bool::from(signature.ct_eq(&given));
+        (is_right && now.abs_diff(time) <= MAX_AGE).then_some(Signed { time, signature })
+    }
+}
+
+/// Returns the value of a header that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    }
+}
+
+impl fmt::Debug for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signature").field("signature", &self.signature).finish_non_exhaustive()
+    }
+}

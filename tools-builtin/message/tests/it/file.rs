@@ -1,0 +1,63 @@
+//! Files of JSON lines.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tools_http::HttpOptions;
+use tools_message::ChannelSettings;
+use tools_testkit::TestHost;
+
+use crate::setup::{call, host, send};
+
+fn into(path: &std::path::Path) -> TestHost {
+    let settings = ChannelSettings::new().with_text("path", path.to_str().unwrap());
+    host("out", "file", &settings, HttpOptions::new())
+}
+
+#[tokio::test]
+async fn each_message_is_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    let host = into(&path);
+    let texts = ["hello", "two\nlines\r\n{\"text\":\"forged\"}", "nul \0, bidi \u{202e}, line \u{2028}"];
+    for text in texts {
+        assert_eq!(send(&host, text).await.unwrap(), "sent to out");
+    }
+    call(&host, json!({"channel": "out", "text": "x", "subject": "s"})).await.unwrap();
+    let written = fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let found: Vec<_> = lines.iter().map(|line| line["text"].as_str().unwrap()).collect();
+    assert_eq!(found, [&texts[..], &["x"]].concat());
+    assert_eq!((&lines[3]["subject"], &lines[3]["channel"]), (&json!("s"), &json!("out")));
+    assert!(lines[0].get("subject").is_none() && lines[0]["at"].as_str().unwrap().ends_with('Z'));
+    #[cfg(unix)]
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
+}
+
+#[tokio::test]
+async fn messages_of_many_calls_do_not_mix() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    let host = into(&path);
+    let calls = (0..50).map(|number| {
+        let (host, text) = (host.clone(), format!("{number} {}", "x".repeat(10_000)));
+        tokio::spawn(async move { send(&host, &text).await.unwrap() })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap();
+    let lines: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 50);
+}
+
+#[tokio::test]
+async fn a_file_that_takes_no_message_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("missing/messages.jsonl")] {
+        let refused = send(&into(&path), "hello").await.unwrap_err();
+        assert!(refused.to_string().contains("was not sent"), "{refused}");
+    }
+    let same = ChannelSettings::new().with_text("path", "/a").with_text("inbox", "/a");
+    assert!((tools_message::kind("file").unwrap().create)(&same).is_err());
+}

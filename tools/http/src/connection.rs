@@ -1,0 +1,152 @@
+//! [`Connection`]: a connection for another protocol than HTTP.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::client::TlsStream;
+use tools::{Access, ToolContext};
+use url::{Host, Url};
+
+use crate::bounds::Bounds;
+use crate::exchange::Exchange;
+use crate::slots::Slot;
+use crate::{HttpError, location};
+
+/// A connection for another protocol than HTTP, such as SMTP, from [`HttpClient::connect`](crate::HttpClient::connect). It counts as a
+/// concurrent request until it is dropped.
+pub struct Connection {
+    stream: Stream,
+    peer: SocketAddr,
+    url: Url,
+    exchange: Arc<Exchange>,
+    bounds: Bounds,
+    _slot: Slot,
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Encrypted(Box<TlsStream<TcpStream>>),
+}
+
+impl Connection {
+    pub(crate) async fn open(
+        cx: &ToolContext,
+        exchange: &Arc<Exchange>,
+        host: &str,
+        port: u16,
+    ) -> Result<Self, HttpError> {
+        let url = location::parse(&format!("http://{host}:{port}"))?;
+        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            let reason = "its host has a path; write the host alone".to_owned();
+            return Err(HttpError::Url { url: url.into(), reason });
+        }
+        cx.require(Access::Write, "net", &location::target(&url))
+            .map_err(|error| HttpError::Refused { url: url.to_string(), error: Box::new(error) })?;
+        let bounds = Bounds::new(cx, &url, exchange.limits.total);
+        let dialled = bounds.run(async {
+            let slot = exchange.slots.acquire(&url).await;
+            Ok((exchange.dial(&url).await?, slot))
+        });
+        let (stream, slot) = dialled.await?;
+        let peer = stream.peer_addr().map_err(|error| broken(&url, &error))?;
+        // Commands are small and wait for their replies.
+        let _ = stream.set_nodelay(true);
+        Ok(Self { stream: Stream::Plain(stream), peer, url, exchange: exchange.clone(), bounds, _slot: slot })
+    }
+
+    /// Encrypts the connection. The certificate of the server has to be for the host, and from an authority that requests trust.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Tls`] if the server is not trusted or does not speak TLS, and [`HttpError::Broken`] if the connection ends.
+    pub async fn encrypted(self) -> Result<Self, HttpError> {
+        let Self { stream, peer, url, exchange, bounds, _slot } = self;
+        let Stream::Plain(plain) = stream else {
+            return Ok(Self { stream, peer, url, exchange, bounds, _slot });
+        };
+        let failed = |reason: String| HttpError::Tls { url: url.to_string(), reason };
+        let name = match url.host() {
+            Some(Host::Ipv4(address)) => ServerName::from(std::net::IpAddr::V4(address)),
+            Some(Host::Ipv6(address)) => ServerName::from(std::net::IpAddr::V6(address)),
+            Some(Host::Domain(name)) => {
+                ServerName::try_from(name.to_owned()).map_err(|error| failed(error.to_string()))?
+            }
+            None => return Err(failed("it has no host".to_owned())),
+        };
+        let handshake = bounds.run(async {
+            let loading = exchange.clone();
+            // Reads the certificates of the system.
+            let connector = tokio::task::spawn_blocking(move || loading.encryption.connector()).await;
+            let connector = connector.map_err(|error| failed(error.to_string()))?.map_err(failed)?;
+            connector.connect(name, plain).await.map_err(|error| {
+                match error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>()) {
+                    true => failed(error.to_string()),
+                    false => broken(&url, &error),
+                }
+            })
+        });
+        let stream = Stream::Encrypted(Box::new(handshake.await?));
+        Ok(Self { stream, peer, url, exchange, bounds, _slot })
+    }
+
+    /// Returns true if the connection is encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self.stream, Stream::Encrypted(_))
+    }
+
+    /// Returns the address of the server.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+}
+
+fn broken(url: &Url, error: &io::Error) -> HttpError {
+    HttpError::Broken { url: url.to_string(), reason: error.to_string() }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Encrypted(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("host", &location::target(&self.url))
+            .field("is_encrypted", &self.is_encrypted())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,63 @@
+//! [`Encryption`]: TLS for protocols other than HTTP, with the certificates that requests trust.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls_platform_verifier::Verifier;
+use tokio_rustls::TlsConnector;
+
+use crate::HttpOptions;
+
+/// TLS for protocols other than HTTP. The root certificates of the system are loaded when they are first needed.
+pub(crate) struct Encryption {
+    /// The further root certificates of the options, in PEM, which were checked with them.
+    certificates: Vec<Vec<u8>>,
+    connector: OnceLock<TlsConnector>,
+}
+
+impl Encryption {
+    pub(crate) fn new(options: &HttpOptions) -> Self {
+        Self { certificates: options.root_certificates.clone(), connector: OnceLock::new() }
+    }
+
+    /// Returns the connector.
+    ///
+    /// # Errors
+    /// Returns the reason for which there is none.
+    pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
+        if let Some(connector) = self.connector.get() {
+            return Ok(connector.clone());
+        }
+        let connector = self.load().map_err(|error| error.to_string())?;
+        // Another connection may have been faster.
+        Ok(self.connector.get_or_init(|| connector).clone())
+    }
+
+    fn load(&self) -> Result<TlsConnector, rustls::Error> {
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut roots = Vec::new();
+        for pem in &self.certificates {
+            let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+            roots.extend(found.map_err(|error| rustls::Error::General(error.to_string()))?);
+        }
+        let verifier = match roots.is_empty() {
+            true => Verifier::new(provider.clone())?,
+            false => Verifier::new_with_extra_roots(roots, provider.clone())?,
+        };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(TlsConnector::from(Arc::new(config)))
+    }
+}
+
+impl fmt::Debug for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encryption").field("certificates", &self.certificates.len()).finish_non_exhaustive()
+    }
+}

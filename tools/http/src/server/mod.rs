@@ -1,0 +1,213 @@
+//! A server for requests from outside, such as the webhooks of a service.
+
+mod host;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::CONNECTION;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tools::CancellationToken;
+
+use self::host::AllowedHosts;
+
+/// The pause before the next connection is accepted while the system has no more files for one.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The time that open requests get after a shutdown began.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The options of a [`Server`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// The names, with or without a port, that requests may have as `Host`, in addition to those of this machine.
+    pub hosts: Vec<String>,
+    /// The maximum number of connections at the same time. Further ones wait.
+    pub max_connections: usize,
+    /// The maximum size of the body of a request, in bytes.
+    pub max_body_bytes: usize,
+    /// The time for the head of a request, and then for its body. A connection without a request ends after it.
+    pub read_timeout: Duration,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            max_connections: 64,
+            max_body_bytes: 256 * 1024,
+            read_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// A request from outside.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServerRequest {
+    /// The method.
+    pub method: Method,
+    /// The path, without a query.
+    pub path: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+}
+
+/// An answer to a request from outside.
+#[derive(Clone, Debug)]
+pub struct ServerAnswer {
+    /// The status.
+    pub status: StatusCode,
+    /// The body: plain text.
+    pub body: Bytes,
+}
+
+impl ServerAnswer {
+    /// Creates an answer.
+    pub fn new(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self { status, body: body.into() }
+    }
+}
+
+/// A server for HTTP/1.1 requests from outside, without encryption.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    options: ServerOptions,
+    hosts: AllowedHosts,
+}
+
+impl Server {
+    /// Listens on an address.
+    ///
+    /// # Errors
+    /// Returns an error if the system refuses the address.
+    pub async fn bind(address: SocketAddr, options: ServerOptions) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let hosts = AllowedHosts::new(address, &options.hosts);
+        Ok(Self { listener, address, options, hosts })
+    }
+
+    /// Returns the address, with the port that the system chose.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers requests until the shutdown. Requests that name another host, come from a web page, or have a body that is too long or too
+    /// slow are refused before.
+    pub async fn serve<F, A>(self, answer: F, shutdown: CancellationToken)
+    where
+        F: Fn(ServerRequest) -> A + Send + Sync + 'static,
+        A: Future<Output = ServerAnswer> + Send + 'static,
+    {
+        let Self { listener, options, hosts, .. } = self;
+        let permits = Arc::new(Semaphore::new(options.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let shared = Arc::new((answer, options, hosts));
+        let mut open = JoinSet::new();
+        let accept = async || {
+            let permit = permits.clone().acquire_owned().await.ok();
+            loop {
+                match listener.accept().await {
+                    Ok((stream, _)) => return (stream, permit),
+                    Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                    Err(_) => sleep(PAUSE).await,
+                }
+            }
+        };
+        loop {
+            tokio::select! {
+                (stream, permit) = accept() => {
+                    let (shared, shutdown) = (shared.clone(), shutdown.clone());
+                    open.spawn(async move {
+                        // An error means that the client went away.
+                        let _ = connection(stream, shared, shutdown).await;
+                        drop(permit);
+                    });
+                }
+                Some(_) = open.join_next() => {}
+                () = shutdown.cancelled() => break,
+            }
+        }
+        let ended = async { while open.join_next().await.is_some() {} };
+        let _ = timeout(GRACE, ended).await;
+    }
+}
+
+async fn connection<F, A>(
+    stream: TcpStream,
+    shared: Arc<(F, ServerOptions, AllowedHosts)>,
+    shutdown: CancellationToken,
+) -> hyper::Result<()>
+where
+    F: Fn(ServerRequest) -> A,
+    A: Future<Output = ServerAnswer>,
+{
+    let mut http = Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(shared.1.read_timeout);
+    let service = service_fn(|request| {
+        let (answer, options, hosts) = &*shared;
+        async move {
+            let answered = match read(request, options, hosts).await {
+                Ok(request) => Ok(answer(request).await),
+                Err(refused) => Err(refused),
+            };
+            Ok::<_, Infallible>(response(answered))
+        }
+    });
+    let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        ended = connection.as_mut() => return ended,
+        () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+    }
+    connection.await
+}
+
+/// Reads a request, or returns the answer of a refusal.
+async fn read(
+    request: Request<Incoming>,
+    options: &ServerOptions,
+    hosts: &AllowedHosts,
+) -> Result<ServerRequest, ServerAnswer> {
+    let (head, body) = request.into_parts();
+    hosts.check(&head.uri, &head.headers).map_err(|(status, reason)| ServerAnswer::new(status, reason))?;
+    let body = match timeout(options.read_timeout, Limited::new(body, options.max_body_bytes).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            return Err(ServerAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"));
+        }
+        Ok(Err(_)) => return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, "the body ended early")),
+        Err(_) => return Err(ServerAnswer::new(StatusCode::REQUEST_TIMEOUT, "the body was too slow")),
+    };
+    Ok(ServerRequest { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, body })
+}
+
+/// Returns the response of an answer. After a refusal, whose body may not be read, the connection ends.
+fn response(answered: Result<ServerAnswer, ServerAnswer>) -> Response<Full<Bytes>> {
+    let is_refused = answered.is_err();
+    let (Ok(answer) | Err(answer)) = answered;
+    let mut response = Response::new(Full::new(answer.body));
+    *response.status_mut() = answer.status;
+    if is_refused {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
+}
