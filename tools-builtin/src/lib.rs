@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "cron")]
+pub extern crate tools_cron as cron;
 #[cfg(feature = "exec")]
 pub extern crate tools_exec as exec;
 #[cfg(feature = "fs")]
@@ -19,6 +21,8 @@ use tools::{Catalog, RegisterError};
 /// Returns [`RegisterError`] if a name is taken. Crates are registered in alphabetical order; those before the failing one stay
 /// registered.
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    #[cfg(feature = "cron")]
+    cron::register(catalog)?;
     #[cfg(feature = "exec")]
     exec::register(catalog)?;
     #[cfg(feature = "fs")]

@@ -12,6 +12,7 @@ fn linked_tools_match_the_golden_list() {
     let entries = tools::list();
     let linked: Vec<&str> = entries.iter().map(|entry| entry.name().as_str()).collect();
     let is_enabled = |name: &&str| match name.split_once('.') {
+        Some(("cron", _)) => cfg!(feature = "cron"),
         Some(("exec", _)) => cfg!(feature = "exec"),
         Some(("fs", _)) => cfg!(feature = "fs"),
         Some(("weather", _)) => cfg!(feature = "weather"),
@@ -26,6 +27,9 @@ fn linked_tools_match_the_golden_list() {
 
 #[test]
 fn every_crate_contributes() {
+    if cfg!(feature = "cron") {
+        tools::expect_linked!("toolcrib-cron", "tools_cron").unwrap();
+    }
     if cfg!(feature = "exec") {
         tools::expect_linked!("toolcrib-exec", "tools_exec").unwrap();
     }

@@ -4,6 +4,8 @@ mod audit;
 mod call;
 mod chat;
 mod config;
+#[cfg(feature = "cron")]
+mod cron;
 mod doctor;
 mod export;
 mod lint;
@@ -51,6 +53,8 @@ enum Command {
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
+    #[cfg(feature = "cron")]
+    Cron(cron::CronArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Providers(providers::ProvidersArgs),
@@ -80,6 +84,8 @@ impl Cli {
             #[cfg(feature = "mcp")]
             Command::Mcp(mcp) => on_runtime(mcp.run()),
             Command::Config(config) => on_runtime(config.run()),
+            #[cfg(feature = "cron")]
+            Command::Cron(cron) => on_runtime(cron.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),

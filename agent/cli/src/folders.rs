@@ -26,6 +26,12 @@ pub(crate) fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))
 }
 
+/// Returns the data folder, such as `toolcrib` in `$XDG_DATA_HOME` or `~/.local/share`.
+#[cfg(feature = "cron")]
+pub(crate) fn data() -> Option<PathBuf> {
+    Some(base()?.data_dir().join(program::name()))
+}
+
 /// Returns the home of the user, and the folder for the caches of toolchains, which programs that tools run may write.
 #[cfg(feature = "builtin")]
 pub(crate) fn toolchains() -> Option<(PathBuf, PathBuf)> {

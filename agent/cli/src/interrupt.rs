@@ -18,7 +18,7 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
 }
 
 /// Cancels the token when the system asks the program to end.
-#[cfg(feature = "mcp")]
+#[cfg(any(feature = "cron", feature = "mcp"))]
 pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
     #[cfg(unix)]
     {

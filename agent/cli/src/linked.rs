@@ -17,6 +17,8 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;
+    #[cfg(feature = "cron")]
+    tools::expect_linked!("toolcrib-cron")?;
     #[cfg(feature = "web")]
     tools::expect_linked!("toolcrib-weather", "toolcrib-web")?;
     Ok(())

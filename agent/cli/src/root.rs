@@ -12,6 +12,8 @@ use tools::{OutputStore, Services, Tasks, ToolContext};
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::folders;
+#[cfg(feature = "cron")]
+use crate::jobs;
 use crate::program;
 use crate::web;
 
@@ -63,6 +65,8 @@ impl RootOption {
         let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
+        #[cfg(feature = "cron")]
+        jobs::insert(&mut services, self.workspace());
         Ok(services)
     }
 }

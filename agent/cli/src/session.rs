@@ -8,7 +8,7 @@ use agent::{
     DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
 };
 use clap::Args;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Grant, ToolContext};
 
 use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
@@ -21,7 +21,7 @@ use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
-use crate::provider_choice::ProviderChoice;
+use crate::provider_choice::{DIRECT, ProviderChoice};
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
@@ -45,11 +45,27 @@ pub(crate) struct SessionOptions {
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
 
+    /// The job that the session runs.
+    #[arg(skip)]
+    pub(crate) job: Option<JobBounds>,
+
     #[command(flatten)]
     pub(crate) host: HostOptions,
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
+}
+
+/// The limits of a session that runs a job.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "cron"), allow(dead_code))]
+pub(crate) struct JobBounds {
+    /// The grant under which the job was made.
+    pub(crate) grant: Grant,
+    /// The tools of the session in which it was made.
+    pub(crate) tools: BTreeSet<String>,
+    /// True if its work is a call, which needs no model.
+    pub(crate) is_call: bool,
 }
 
 /// A session, ready for prompts.
@@ -92,7 +108,13 @@ impl SessionOptions {
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
-        Ok((clause.into_iter().fold(settings, Settings::with_default_grant), resumed))
+        let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
+        #[cfg(feature = "cron")]
+        let settings = match &self.job {
+            Some(job) => settings.within_job(job.grant.clone()),
+            None => settings,
+        };
+        Ok((settings, resumed))
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
@@ -147,10 +169,16 @@ impl SessionOptions {
             format,
             console,
             how_to_grant,
-            first_grant: recording.as_ref().and_then(Recording::first_grant).cloned(),
+            first_grant: self.first_grant(recording.as_ref()).cloned(),
             rules: settings.rules().collect(),
         };
         Ok(OpenSession { session, runner, resumed, servers, recording, telemetry })
+    }
+
+    /// Returns the grant of the past that limits the session: that of its start, or that of its job.
+    fn first_grant<'a>(&'a self, recording: Option<&'a Recording>) -> Option<&'a Grant> {
+        let of_job = self.job.as_ref().map(|job| &job.grant);
+        of_job.or_else(|| recording.and_then(Recording::first_grant))
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
@@ -218,16 +246,28 @@ impl SessionOptions {
         console: &Arc<Console>,
     ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
-        let entries = tools::list();
+        let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
+        if let Some(job) = &self.job {
+            entries.retain(|entry| job.tools.contains(entry.name().as_str()));
+        }
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
-        let context = self.host.context(settings, &protected, token, console)?;
+        // Nobody is asked about the calls of a job, also on a terminal.
+        let context = match &self.job {
+            Some(_) => self.host.unattended_context(settings, &protected, token)?,
+            None => self.host.context(settings, &protected, token, console)?,
+        };
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }
 
     /// Returns the settings of the command line. `--script` implies the provider that replays it.
     fn flags(&self) -> Result<Values, ConfigError> {
         let mut flags = self.keys.values()?;
+        if self.job.as_ref().is_some_and(|job| job.is_call) {
+            flags.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            flags.model = None;
+            return Ok(flags);
+        }
         if self.script.is_some() {
             if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
                 let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);

@@ -96,7 +96,7 @@ impl DoctorArgs {
 fn facts(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines = std::iter::once(provider).chain(programs()).chain(web::report(settings)?);
+    let lines = std::iter::once(provider).chain(programs()).chain(jobs()).chain(web::report(settings)?);
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
 }
 
@@ -109,6 +109,17 @@ fn programs() -> Vec<String> {
 #[cfg(not(feature = "builtin"))]
 fn programs() -> Vec<String> {
     Vec::new()
+}
+
+/// Returns the line on jobs.
+#[cfg(feature = "cron")]
+fn jobs() -> Option<String> {
+    Some(crate::jobs::report(RootOption::default().workspace()))
+}
+
+#[cfg(not(feature = "cron"))]
+fn jobs() -> Option<String> {
+    None
 }
 
 /// Returns the line on an MCP server.
