@@ -104,7 +104,9 @@ fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Val
     match (prompt, tool) {
         (Some(prompt), None) if prompt.trim().is_empty() => Err(refused("the prompt is empty; write the task")),
         (Some(prompt), None) if arguments.is_empty() => Ok(Work::Prompt(prompt)),
-        (Some(_), None) => Err(refused("`arguments` belong to a tool, and none is named; write the task into `prompt` alone")),
+        (Some(_), None) => {
+            Err(refused("`arguments` belong to a tool, and none is named; write the task into `prompt` alone"))
+        }
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
         (None, None) => Err(refused("the job has no work; give one of `prompt` and `tool`")),
         (Some(_), Some(_)) => Err(refused("the job has two kinds of work; give only one of `prompt` and `tool`")),

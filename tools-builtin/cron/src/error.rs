@@ -54,7 +54,9 @@ pub enum CronError {
         shortest: u32,
     },
     /// The prompt or the arguments are too long.
-    #[error("the {part} has {bytes} bytes, and at most {most} are kept; shorten it, or put it into a file that the prompt names")]
+    #[error(
+        "the {part} has {bytes} bytes, and at most {most} are kept; shorten it, or put it into a file that the prompt names"
+    )]
     TooLong {
         /// The prompt or the arguments.
         part: &'static str,
@@ -70,7 +72,9 @@ pub enum CronError {
         now: String,
     },
     /// The text of one time is wrong.
-    #[error("{text:?} is no time; write `2026-12-24T09:00`, which is in the zone of the job, or add an offset such as `+01:00` or `Z`")]
+    #[error(
+        "{text:?} is no time; write `2026-12-24T09:00`, which is in the zone of the job, or add an offset such as `+01:00` or `Z`"
+    )]
     Time {
         /// The text.
         text: String,

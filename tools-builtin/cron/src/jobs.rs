@@ -216,6 +216,11 @@ impl Jobs {
         self.store().await?.write(move |transaction| claim(transaction, id, now, since)).await
     }
 
+    /// Pauses a job that cannot run, and says so in the log. The caller has the lock of the job.
+    pub(crate) async fn suspend(&self, id: i64, note: String, now: Timestamp) -> Result<(), CronError> {
+        self.store().await?.write(move |transaction| row::suspend(transaction, id, note, now)).await
+    }
+
     /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
     pub(crate) async fn finish(&self, run: &DueRun, end: RunEnd, now: Timestamp) -> Result<bool, CronError> {
         let run = run.clone();
@@ -258,12 +263,7 @@ fn locks(file: &Path) -> PathBuf {
     file.with_extension("locks")
 }
 
-fn claim(
-    transaction: &Transaction<'_>,
-    id: i64,
-    now: Timestamp,
-    since: Timestamp,
-) -> Result<Claim, CronError> {
+fn claim(transaction: &Transaction<'_>, id: i64, now: Timestamp, since: Timestamp) -> Result<Claim, CronError> {
     let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
     let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
     // The caller has the lock, so the process of such a run is gone.

@@ -134,13 +134,19 @@ pub(crate) fn begin_run(
     Ok(id)
 }
 
+/// Pauses a job that cannot be read or served, and records that as a failed run.
+pub(crate) fn suspend(transaction: &Transaction<'_>, id: i64, note: String, now: Timestamp) -> Result<(), CronError> {
+    let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
+    open_runs(transaction, id)?.into_iter().try_for_each(|run| end_run(transaction, run, &cut_off, now))?;
+    let sql = "INSERT INTO run (job, workspace, due_ms, started_ms, ended_ms, outcome, note)
+        SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
+    let failed = Outcome::Failed.as_str();
+    transaction.execute(sql, params![id, now.as_millisecond(), failed, format!("the job is paused: {note}")])?;
+    set_paused(transaction, id, true)
+}
+
 /// Records the end of a run, unless it has one.
-pub(crate) fn end_run(
-    transaction: &Transaction<'_>,
-    run: i64,
-    end: &RunEnd,
-    now: Timestamp,
-) -> Result<(), CronError> {
+pub(crate) fn end_run(transaction: &Transaction<'_>, run: i64, end: &RunEnd, now: Timestamp) -> Result<(), CronError> {
     let sql = "UPDATE run SET ended_ms = ?, outcome = ?, note = ? WHERE id = ? AND ended_ms IS NULL";
     let (outcome, note) = (end.outcome.as_str(), &end.note);
     transaction.prepare_cached(sql)?.execute(params![now.as_millisecond(), outcome, note, run])?;

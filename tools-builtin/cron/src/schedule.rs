@@ -90,7 +90,9 @@ pub enum InvalidCron {
         found: usize,
     },
     /// One field is wrong.
-    #[error("the field {field} of the cron expression is {text:?}: {reason}; write `*`, a number, `a-b`, `a,b` or `*/n`")]
+    #[error(
+        "the field {field} of the cron expression is {text:?}: {reason}; write `*`, a number, `a-b`, `a,b` or `*/n`"
+    )]
     Field {
         /// The field with its range.
         field: &'static str,

@@ -6,11 +6,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::CronError;
 use crate::job::{Job, Outcome};
 use crate::jobs::{Claim, Jobs};
 use crate::lock::JobLock;
 use crate::watch::Watch;
-use crate::CronError;
 
 /// The longest wait, after which the server looks for jobs that other processes have added, and at the clock.
 const POLL: Duration = Duration::from_secs(2);
@@ -73,6 +73,14 @@ pub struct JobServer<'a, C = SystemClock> {
     watch: Watch,
 }
 
+/// The result of one look at the jobs.
+#[derive(Debug, Default)]
+struct Pass {
+    runs: usize,
+    /// True if another process runs a job.
+    is_shared: bool,
+}
+
 impl<'a> JobServer<'a> {
     /// Creates a server with the clock of the machine.
     pub fn new(jobs: &'a Jobs) -> Self {
@@ -103,12 +111,13 @@ impl<'a, C: Clock> JobServer<'a, C> {
         mut run: impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<(), CronError> {
         while !token.is_cancelled() {
-            self.serve_due(token, &mut run).await?;
+            let pass = self.pass(token, &mut run).await?;
             let now = self.clock.now();
             let left = self.jobs.next().await?.map(|next| next.duration_since(now));
-            // Not shorter than a moment, if another process runs a job that is due.
-            let left = left.map(|left| Duration::try_from(left).unwrap_or_default().max(Duration::from_millis(100)));
-            let wait = left.map_or(self.poll, |left| left.min(self.poll));
+            let left = left.map(|left| Duration::try_from(left).unwrap_or_default());
+            // A job that another process runs may be due.
+            let least = if pass.is_shared { self.poll } else { Duration::ZERO };
+            let wait = left.map_or(self.poll, |left| left.clamp(least, self.poll));
             self.watch.wait_until(now.saturating_add(wait).unwrap_or(now));
             token.run_until_cancelled(self.clock.sleep(wait)).await;
             self.watch.wake(self.clock.now());
@@ -125,15 +134,34 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<usize, CronError> {
-        let mut runs = 0;
+        Ok(self.pass(token, run).await?.runs)
+    }
+
+    async fn pass(
+        &mut self,
+        token: &CancellationToken,
+        run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
+    ) -> Result<Pass, CronError> {
+        let mut pass = Pass::default();
         for id in self.jobs.pending(self.clock.now()).await? {
             if token.is_cancelled() {
                 break;
             }
-            let Some(lock) = self.jobs.lock(id)? else { continue };
-            let is_kept = match self.jobs.claim(id, self.clock.now(), self.watch.since()).await? {
+            let Some(lock) = self.jobs.lock(id)? else {
+                pass.is_shared = true;
+                continue;
+            };
+            let claim = match self.jobs.claim(id, self.clock.now(), self.watch.since()).await {
+                // The others are served all the same.
+                Err(error @ (CronError::Unreadable { .. } | CronError::Zone(_))) => {
+                    self.jobs.suspend(id, error.to_string(), self.clock.now()).await?;
+                    continue;
+                }
+                claim => claim?,
+            };
+            let is_kept = match claim {
                 Claim::Run(due) => {
-                    runs += 1;
+                    pass.runs += 1;
                     let end = run(&due).await;
                     self.jobs.finish(&due, end, self.clock.now()).await?
                 }
@@ -146,6 +174,6 @@ impl<'a, C: Clock> JobServer<'a, C> {
         }
         // Jobs were served meanwhile.
         self.watch.wait_until(self.clock.now());
-        Ok(runs)
+        Ok(pass)
     }
 }

@@ -16,6 +16,8 @@ mod config;
 mod config_effect;
 mod config_environment;
 mod config_mistake;
+#[cfg(feature = "cron")]
+mod cron;
 mod doctor;
 #[cfg(all(feature = "builtin", feature = "models"))]
 mod export;
@@ -193,6 +195,7 @@ impl Crib {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = command(&self.root(), arguments);
         command.env("XDG_STATE_HOME", self.dir.path().join("state"));
+        command.env("XDG_DATA_HOME", self.dir.path().join("data"));
         command.env("XDG_CONFIG_HOME", self.dir.path().join("config"));
         command
     }
@@ -254,7 +257,9 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
 /// folder of this build, never in the home of the user.
 fn cleared(command: &mut Command) -> &mut Command {
     command.env_clear().env("TERM", "xterm-256color");
-    command.env("XDG_STATE_HOME", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"));
+    for (variable, folder) in [("XDG_STATE_HOME", "state"), ("XDG_DATA_HOME", "data")] {
+        command.env(variable, Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder));
+    }
     for variable in ["PATH", "HOME", "TMPDIR"] {
         if let Some(value) = std::env::var_os(variable) {
             command.env(variable, value);

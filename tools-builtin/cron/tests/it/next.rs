@@ -24,11 +24,10 @@ const FOLD: &str = "2026-10-24T22:30:00Z";
 #[test]
 fn a_fixed_time_that_the_clock_skips_runs_once_after_the_gap() {
     assert_eq!(runs("30 2 * * *", "Europe/Berlin", GAP, 2), ["29 03:00 +02:00", "30 02:30 +02:00"]);
-    assert_eq!(runs("0,15,30 2,3 * * *", "Europe/Berlin", GAP, 3), [
-        "29 03:00 +02:00",
-        "29 03:15 +02:00",
-        "29 03:30 +02:00"
-    ]);
+    assert_eq!(
+        runs("0,15,30 2,3 * * *", "Europe/Berlin", GAP, 3),
+        ["29 03:00 +02:00", "29 03:15 +02:00", "29 03:30 +02:00"]
+    );
     // Santiago skips the first hour of a day.
     assert_eq!(runs("15 0 6 9 *", "America/Santiago", "2026-09-01T00:00:00Z", 1), ["06 01:00 -03:00"]);
     // Lord Howe skips half an hour.
@@ -38,29 +37,24 @@ fn a_fixed_time_that_the_clock_skips_runs_once_after_the_gap() {
 #[test]
 fn a_fixed_time_that_the_clock_repeats_runs_the_first_time() {
     assert_eq!(runs("30 2 * * *", "Europe/Berlin", FOLD, 2), ["25 02:30 +02:00", "26 02:30 +01:00"]);
-    assert_eq!(runs("0 1,2,3 * * *", "Europe/Berlin", FOLD, 3), [
-        "25 01:00 +02:00",
-        "25 02:00 +02:00",
-        "25 03:00 +01:00"
-    ]);
+    assert_eq!(
+        runs("0 1,2,3 * * *", "Europe/Berlin", FOLD, 3),
+        ["25 01:00 +02:00", "25 02:00 +02:00", "25 03:00 +01:00"]
+    );
     // After the first 02:40, the second 02:50 is not a run.
     assert_eq!(runs("50 2 * * *", "Europe/Berlin", "2026-10-25T01:40:00Z", 1), ["26 02:50 +01:00"]);
 }
 
 #[test]
 fn an_expression_that_follows_the_clock_skips_the_gap_and_runs_in_both_halves_of_the_fold() {
-    assert_eq!(runs("*/30 1-3 * * *", "Europe/Berlin", GAP, 4), [
-        "29 01:00 +01:00",
-        "29 01:30 +01:00",
-        "29 03:00 +02:00",
-        "29 03:30 +02:00"
-    ]);
-    assert_eq!(runs("30 * * * *", "Europe/Berlin", FOLD, 4), [
-        "25 01:30 +02:00",
-        "25 02:30 +02:00",
-        "25 02:30 +01:00",
-        "25 03:30 +01:00"
-    ]);
+    assert_eq!(
+        runs("*/30 1-3 * * *", "Europe/Berlin", GAP, 4),
+        ["29 01:00 +01:00", "29 01:30 +01:00", "29 03:00 +02:00", "29 03:30 +02:00"]
+    );
+    assert_eq!(
+        runs("30 * * * *", "Europe/Berlin", FOLD, 4),
+        ["25 01:30 +02:00", "25 02:30 +02:00", "25 02:30 +01:00", "25 03:30 +01:00"]
+    );
 }
 
 #[test]
@@ -105,7 +99,9 @@ fn the_error_names_the_wrong_field() {
 
 #[test]
 fn an_unknown_zone_is_answered_with_near_names() {
-    for (zone, near) in [("Berlin", "Europe/Berlin"), ("Europe/Berlim", "Europe/Berlin"), ("new york", "America/New_York")] {
+    for (zone, near) in
+        [("Berlin", "Europe/Berlin"), ("Europe/Berlim", "Europe/Berlin"), ("new york", "America/New_York")]
+    {
         assert!(find_zone(zone).unwrap_err().to_string().contains(near), "{zone}");
     }
 }
@@ -129,13 +125,8 @@ fn expression() -> impl Strategy<Value = String> {
 /// Zones with all kinds of changes: an hour, half an hour, at midnight, twice a year around Ramadan, and none.
 fn zone() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec![
-        "Europe/Berlin",
-        "America/New_York",
-        "Australia/Lord_Howe",
-        "America/Santiago",
-        "Africa/Casablanca",
-        "Asia/Kathmandu",
-        "UTC",
+        "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Santiago", "Africa/Casablanca",
+        "Asia/Kathmandu", "UTC",
     ])
 }
 

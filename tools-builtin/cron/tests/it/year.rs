@@ -12,7 +12,15 @@ const START: &str = "2026-01-01T00:00:00Z";
 const END: &str = "2027-01-01T00:00:00Z";
 
 /// The differences: the runs that only one side has. The README has the reasons.
-const DIFFERENCES: &[&str] = &[];
+const DIFFERENCES: &[&str] = &[
+    "*/30 */12 * * * in Australia/Lord_Howe, we alone: 2026-04-05T01:30:00Z",
+    "*/30 */12 * * * in Australia/Lord_Howe, we alone: 2026-10-04T01:00:00Z",
+    "0 */6 * * * in Australia/Lord_Howe, we alone: 2026-04-04T19:30:00Z",
+    "0 */6 * * * in Australia/Lord_Howe, we alone: 2026-10-03T19:00:00Z",
+    "*/20 1-3 * * 0 in America/Santiago, we alone: 2026-09-06T04:00:00Z",
+    "*/20 1-3 * * 0 in America/Santiago, we alone: 2026-09-06T04:20:00Z",
+    "*/20 1-3 * * 0 in America/Santiago, we alone: 2026-09-06T04:40:00Z",
+];
 
 /// The series of a file: schedule, zone and runs.
 fn series(text: &str) -> Vec<(String, String, BTreeSet<Timestamp>)> {

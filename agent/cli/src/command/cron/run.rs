@@ -71,7 +71,10 @@ impl RunJobsArgs {
             Err(Error::Cancelled) => RunEnd { outcome: Outcome::CutOff, note },
             _ if !hints.is_empty() => RunEnd { outcome: Outcome::Refused, note },
             Ok(Exit::Success) => RunEnd { outcome: Outcome::Done, note },
-            Ok(_) => RunEnd { outcome: Outcome::Failed, note: Some("the call failed; the session has its result".to_owned()) },
+            Ok(_) => RunEnd {
+                outcome: Outcome::Failed,
+                note: Some("the call failed; the session has its result".to_owned()),
+            },
             Err(error) => RunEnd { outcome: Outcome::Failed, note: Some(error.to_string()) },
         }
     }
@@ -98,8 +101,9 @@ impl RunJobsArgs {
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
         let opened = self.options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
-        let OpenSession { telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, .. } =
-            opened;
+        let OpenSession {
+            telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
+        } = opened;
         if let Some(id) = session.context().session() {
             jobs.set_session(due, id).await?;
         }
