@@ -56,10 +56,10 @@ pub(crate) async fn add(
     /// The arguments of the tool.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// What happens if runs were due while nothing served them: `skip` leaves them out, `run_once` makes up for them with one run.
+    /// For runs that were due while nothing served them: `skip` leaves them out, `run_once` makes up for them with one run.
     #[serde(default)]
     missed: Missed,
-    /// What happens if a run is cut off: `at_most_once` reports it, `at_least_once` repeats it.
+    /// For a run that was cut off: `at_most_once` reports it, `at_least_once` repeats it.
     #[serde(default)]
     delivery: Delivery,
 ) -> Result<String, ToolError> {

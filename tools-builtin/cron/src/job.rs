@@ -48,10 +48,10 @@ pub enum Work {
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "tools::schemars", inline)]
 pub enum Missed {
-    /// They are left out.
+    /// Leaves them out.
     #[default]
     Skip,
-    /// One run makes up for all of them.
+    /// Makes up for all of them with one run.
     RunOnce,
 }
 
@@ -60,10 +60,10 @@ pub enum Missed {
 #[serde(rename_all = "snake_case")]
 #[schemars(crate = "tools::schemars", inline)]
 pub enum Delivery {
-    /// It is reported and not repeated.
+    /// Reports it and does not repeat it.
     #[default]
     AtMostOnce,
-    /// It is repeated.
+    /// Repeats it.
     AtLeastOnce,
 }
 
@@ -105,22 +105,45 @@ pub struct RunRecord {
     pub note: Option<String>,
 }
 
+/// A run that begins. Its record is in the store already.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DueRun {
+    /// The number of the run.
+    pub id: i64,
+    /// The job.
+    pub job: Job,
+    /// The time at which it was due.
+    pub due: Timestamp,
+    /// The time at which it begins.
+    pub started: Timestamp,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunEnd {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The error, or the refused targets.
+    pub note: Option<String>,
+}
+
 /// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// It has not ended.
+    /// The run has not ended.
     Running,
-    /// It ended, and nothing was refused.
+    /// The run ended, and nothing was refused.
     Done,
-    /// It ended, and a call was refused.
+    /// The run ended, and a call was refused.
     Refused,
-    /// It ended with an error.
+    /// The run ended with an error.
     Failed,
-    /// Its process ended before it. It may have had effects.
+    /// The process ended before the run, which may have had effects.
     CutOff,
-    /// It was missed, and the job leaves out missed runs.
+    /// The run was missed, and the job leaves out missed runs.
     Skipped,
 }
 

@@ -6,13 +6,10 @@ use jiff::Timestamp;
 use rusqlite::Transaction;
 use tools_store::{Durability, Store, StoreError};
 
-use crate::job::{Delivery, Job, JobSpec, Missed, Outcome, RunRecord};
+use crate::job::{Delivery, DueRun, Job, JobSpec, Missed, Outcome, RunEnd, RunRecord};
 use crate::lock::JobLock;
-use crate::serve::{DueRun, RunEnd};
+use crate::watch::LATE_SECONDS;
 use crate::{CronError, Schedule, Work, row};
-
-/// The seconds by which a run may be late without having been missed.
-pub(crate) const LATE_SECONDS: i64 = 60;
 
 /// The limits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,11 +17,11 @@ mod zone;
 use tools::{Catalog, RegisterError};
 
 pub use error::CronError;
-pub use job::{Delivery, Job, JobSpec, Missed, Outcome, RunRecord, Work};
+pub use job::{Delivery, DueRun, Job, JobSpec, Missed, Outcome, RunEnd, RunRecord, Work};
 pub use jobs::{JobLimits, Jobs};
 pub use next::next_after;
 pub use schedule::{CronExpression, InvalidCron, Schedule};
-pub use serve::{Clock, DueRun, JobServer, RunEnd, SystemClock};
+pub use serve::{Clock, JobServer, SystemClock};
 pub use zone::{UnknownZone, find_zone};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

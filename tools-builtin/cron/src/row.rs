@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use tools_store::Schema;
 
-use crate::job::{Job, JobSpec, Outcome, RunRecord};
-use crate::{CronError, RunEnd};
+use crate::CronError;
+use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
 
 /// `next_ms` is null if no run follows. Times are milliseconds since 1970.
 pub(crate) const SCHEMA: Schema = Schema::new(

@@ -7,36 +7,13 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::CronError;
-use crate::job::{Job, Outcome};
+use crate::job::{DueRun, RunEnd};
 use crate::jobs::{Claim, Jobs};
 use crate::lock::JobLock;
 use crate::watch::Watch;
 
 /// The longest wait, after which the server looks for jobs that other processes have added, and at the clock.
 const POLL: Duration = Duration::from_secs(2);
-
-/// A run that begins. Its record is in the store already.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct DueRun {
-    /// The number of the run.
-    pub id: i64,
-    /// The job.
-    pub job: Job,
-    /// The time at which it was due.
-    pub due: Timestamp,
-    /// The time at which it begins.
-    pub started: Timestamp,
-}
-
-/// The end of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunEnd {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// The error, or the refused targets.
-    pub note: Option<String>,
-}
 
 /// The clock of a server.
 pub trait Clock: Send + Sync {

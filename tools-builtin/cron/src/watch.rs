@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::jobs::LATE_SECONDS;
+/// The seconds by which a run may be late without having been missed.
+pub(crate) const LATE_SECONDS: i64 = 60;
 
 /// The time from which on jobs have been served without a pause. A run that was due before was missed.
 #[derive(Clone, Copy, Debug)]
@@ -31,5 +32,24 @@ impl Watch {
     pub(crate) fn wake(&mut self, now: Timestamp) {
         let is_late = now.as_second() > self.until.as_second() + LATE_SECONDS;
         self.since = if is_late { now } else { self.since.min(now) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn only_a_wait_that_ends_much_too_late_interrupts_the_service() {
+        let mut watch = Watch::new(at(1000));
+        for (until, woken, since) in [(1100, 1160, 1000), (1200, 1261, 1261), (1300, 1100, 1100), (1200, 1150, 1100)] {
+            watch.wait_until(at(until));
+            watch.wake(at(woken));
+            assert_eq!(watch.since(), at(since), "until {until}, woken at {woken}");
+        }
     }
 }

@@ -124,7 +124,8 @@ fn a_hostile_job_gets_nothing_beyond_its_grant() {
     let ended = run_once(&crib, &[&ALL[..], &flags].concat());
     is_refused(&crib, &ended, "fs:write:a.txt");
     let results: Vec<_> = ended.documents().into_iter().filter(|line| line["type"] == "result").collect();
-    let error = |name: &str| results.iter().find(|line| line["name"] == name).map(|line| line["error"].clone()).unwrap();
+    let error =
+        |name: &str| results.iter().find(|line| line["name"] == name).map(|line| line["error"].clone()).unwrap();
     for name in ["fs.write", "cron.add", "agent.spawn"] {
         assert_eq!(error(name), "permission_denied", "{name}");
     }
