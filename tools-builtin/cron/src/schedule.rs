@@ -70,7 +70,7 @@ impl fmt::Display for Schedule {
 #[serde(try_from = "String", into = "String")]
 pub struct CronExpression {
     text: String,
-    cron: Cron,
+    cron: Box<Cron>,
     is_fixed: bool,
 }
 
@@ -154,7 +154,7 @@ impl FromStr for CronExpression {
             reason: error.to_string(),
         })?;
         let is_fixed = !minute.starts_with('*') && !hour.starts_with('*');
-        Ok(Self { text: text.to_owned(), cron, is_fixed })
+        Ok(Self { text: text.to_owned(), cron: Box::new(cron), is_fixed })
     }
 }
 
