@@ -1,5 +1,8 @@
 //! The tools, the times of runs, and the server with a clock that the tests turn.
 
+// Clippy allows `unwrap` in tests, but not in their helper functions.
+#![allow(clippy::unwrap_used)]
+
 mod fixture;
 mod next;
 mod serve;
