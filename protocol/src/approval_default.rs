@@ -15,6 +15,7 @@ use crate::{Access, Effects, Target};
 /// assert_eq!("fs:read:a".parse::<Target>()?.approval_default(), ApprovalDefault::Run);
 /// assert_eq!("fs:write:a".parse::<Target>()?.approval_default(), ApprovalDefault::Ask);
 /// assert_eq!("fs:destroy:a".parse::<Target>()?.approval_default(), ApprovalDefault::AlwaysAsk);
+/// assert_eq!("cron:write:prompt".parse::<Target>()?.approval_default(), ApprovalDefault::AlwaysAsk);
 /// # Ok::<(), protocol::InvalidTarget>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,13 +32,9 @@ pub enum ApprovalDefault {
 
 impl Target {
     /// Returns the approval that this target needs: a read runs, a write asks, and a destruction always asks. A target of scheme
-    /// `world` always asks, even for a read.
+    /// `world` always asks, even for a read, and so does a write of scheme `cron`, because a job runs later without a person.
     pub fn approval_default(&self) -> ApprovalDefault {
-        if self.scheme() == Self::UNBOUNDED_SCHEME {
-            ApprovalDefault::AlwaysAsk
-        } else {
-            ApprovalDefault::for_access(self.access())
-        }
+        ApprovalDefault::for_access(self.scheme(), self.access())
     }
 }
 
@@ -47,10 +44,9 @@ impl Effects {
         match self {
             Self::Pure => ApprovalDefault::Run,
             Self::Declared(declared) => {
-                let greatest = declared.templates().map(|(access, template)| match template.scheme() {
-                    Target::UNBOUNDED_SCHEME => ApprovalDefault::AlwaysAsk,
-                    _ => ApprovalDefault::for_access(access),
-                });
+                let templates = declared.templates();
+                let greatest =
+                    templates.map(|(access, template)| ApprovalDefault::for_access(template.scheme(), access));
                 greatest.max().unwrap_or(ApprovalDefault::AlwaysAsk)
             }
             Self::Undeclared => ApprovalDefault::AlwaysAsk,
@@ -59,11 +55,12 @@ impl Effects {
 }
 
 impl ApprovalDefault {
-    fn for_access(access: Access) -> Self {
-        match access {
-            Access::Read => Self::Run,
-            Access::Write => Self::Ask,
-            Access::Destroy => Self::AlwaysAsk,
+    fn for_access(scheme: &str, access: Access) -> Self {
+        match (scheme, access) {
+            (Target::UNBOUNDED_SCHEME, _) | (Target::JOB_SCHEME, Access::Write) => Self::AlwaysAsk,
+            (_, Access::Read) => Self::Run,
+            (_, Access::Write) => Self::Ask,
+            (_, Access::Destroy) => Self::AlwaysAsk,
         }
     }
 }

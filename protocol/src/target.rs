@@ -47,6 +47,9 @@ impl Target {
     /// The scheme for commands.
     pub(crate) const COMMAND_SCHEME: &str = "exec";
 
+    /// The scheme for jobs, which run later.
+    pub(crate) const JOB_SCHEME: &str = "cron";
+
     /// Creates a target and normalises its value.
     ///
     /// # Errors

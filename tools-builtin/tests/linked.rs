@@ -12,12 +12,13 @@ fn linked_tools_match_the_golden_list() {
     let entries = tools::list();
     let linked: Vec<&str> = entries.iter().map(|entry| entry.name().as_str()).collect();
     let is_enabled = |name: &&str| match name.split_once('.') {
+        Some(("cron", _)) => cfg!(feature = "cron"),
         Some(("exec", _)) => cfg!(feature = "exec"),
         Some(("fs", _)) => cfg!(feature = "fs"),
         Some(("memory", _)) => cfg!(feature = "memory"),
+        Some(("message", _)) => cfg!(feature = "message"),
         Some(("skill", _)) => cfg!(feature = "skill"),
         Some(("tts", _)) => cfg!(feature = "tts"),
-        Some(("message", _)) => cfg!(feature = "message"),
         Some(("weather", _)) => cfg!(feature = "weather"),
         Some(("web", _)) => cfg!(feature = "web"),
         _ => true,
@@ -30,6 +31,9 @@ fn linked_tools_match_the_golden_list() {
 
 #[test]
 fn every_crate_contributes() {
+    if cfg!(feature = "cron") {
+        tools::expect_linked!("toolcrib-cron", "tools_cron").unwrap();
+    }
     if cfg!(feature = "exec") {
         tools::expect_linked!("toolcrib-exec", "tools_exec").unwrap();
     }
@@ -39,14 +43,14 @@ fn every_crate_contributes() {
     if cfg!(feature = "memory") {
         tools::expect_linked!("toolcrib-memory", "tools_memory").unwrap();
     }
+    if cfg!(feature = "message") {
+        tools::expect_linked!("toolcrib-message", "tools_message").unwrap();
+    }
     if cfg!(feature = "skill") {
         tools::expect_linked!("toolcrib-skill", "tools_skill").unwrap();
     }
     if cfg!(feature = "tts") {
         tools::expect_linked!("toolcrib-tts", "tools_tts").unwrap();
-    }
-    if cfg!(feature = "message") {
-        tools::expect_linked!("toolcrib-message", "tools_message").unwrap();
     }
     if cfg!(feature = "weather") {
         tools::expect_linked!("toolcrib-weather", "tools_weather").unwrap();

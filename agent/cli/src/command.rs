@@ -4,6 +4,8 @@ mod audit;
 mod call;
 mod chat;
 mod config;
+#[cfg(feature = "cron")]
+mod cron;
 mod doctor;
 mod export;
 mod lint;
@@ -63,6 +65,8 @@ enum Command {
     #[cfg(feature = "skill")]
     Skills(skills::SkillsArgs),
     Config(config::ConfigArgs),
+    #[cfg(feature = "cron")]
+    Cron(cron::CronArgs),
     Sessions(sessions::SessionsArgs),
     Audit(audit::AuditArgs),
     Providers(providers::ProvidersArgs),
@@ -98,6 +102,8 @@ impl Cli {
             #[cfg(feature = "skill")]
             Command::Skills(skills) => on_runtime(skills.run()),
             Command::Config(config) => on_runtime(config.run()),
+            #[cfg(feature = "cron")]
+            Command::Cron(cron) => on_runtime(cron.run()),
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),

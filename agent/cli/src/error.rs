@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
 use tools::linked::LookupError;
 use tools::{NotLinked, ToolError};
+#[cfg(feature = "cron")]
+use tools_builtin::cron::CronError;
 #[cfg(feature = "journal")]
 use tools_journal::AuditError;
 #[cfg(feature = "mcp")]
@@ -51,6 +53,15 @@ pub(crate) enum Error {
     Output(io::Error),
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
+    #[cfg(feature = "cron")]
+    #[error(transparent)]
+    Jobs(CronError),
+    #[cfg(feature = "cron")]
+    #[error("{0} is for one session, and each job has its own; drop the flag")]
+    SessionOfJobs(&'static str),
+    #[cfg(feature = "cron")]
+    #[error("there is no folder for the jobs, because the user has no home; set HOME or XDG_DATA_HOME")]
+    NoDataFolder,
     #[cfg(not(feature = "journal"))]
     #[error("this program was built without journals; rebuild it with --features journal")]
     NoJournal,
@@ -214,6 +225,10 @@ impl Error {
             | Self::Unrecorded
             | Self::NoRequest { .. }
             | Self::NoCheckout(_) => Exit::Usage,
+            #[cfg(feature = "cron")]
+            Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
+            #[cfg(feature = "cron")]
+            Self::Jobs(_) | Self::SessionOfJobs(_) | Self::NoDataFolder => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::Names(_)
             | Self::Listen { .. }

@@ -35,7 +35,7 @@ pub(crate) fn state() -> Option<PathBuf> {
 }
 
 /// Returns the data folder, such as `toolcrib` in `$XDG_DATA_HOME` or `~/.local/share`.
-#[cfg(feature = "memory")]
+#[cfg(any(feature = "cron", feature = "memory"))]
 pub(crate) fn data() -> Option<PathBuf> {
     Some(base()?.data_dir().join(program::name()))
 }

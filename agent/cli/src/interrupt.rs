@@ -18,7 +18,7 @@ pub(crate) fn token(console: &Arc<Console>) -> Result<CancellationToken, Error> 
 }
 
 /// Cancels the token when the system asks the program to end.
-#[cfg(any(feature = "mcp", all(feature = "journal", feature = "web")))]
+#[cfg(any(feature = "cron", feature = "mcp", all(feature = "journal", feature = "web")))]
 pub(crate) fn cancel_on_termination(token: CancellationToken) -> Result<(), Error> {
     #[cfg(unix)]
     {

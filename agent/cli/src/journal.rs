@@ -72,6 +72,17 @@ impl JournalOptions {
         (!chooses).then_some(Self { journal: Some(journal), session: Some(session), resume, journal_arguments })
     }
 
+    /// Checks that no session is resumed and none is named, because each job has a session of its own.
+    ///
+    /// # Errors
+    /// Returns an error that names the flag.
+    #[cfg(feature = "cron")]
+    pub(crate) fn check_new(&self) -> Result<(), Error> {
+        let flag = [(self.resume.is_some(), "--resume"), (self.session.is_some(), "--session")];
+        match flag.into_iter().find(|(is_given, _)| *is_given) {
+            Some((_, flag)) => Err(Error::SessionOfJobs(flag)),
+            None => Ok(()),
+        }
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());

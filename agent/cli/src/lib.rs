@@ -33,6 +33,8 @@ mod fit;
 mod folders;
 mod host;
 mod interrupt;
+#[cfg(feature = "cron")]
+mod jobs;
 mod journal;
 mod key_source;
 mod linked;

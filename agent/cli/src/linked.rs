@@ -23,6 +23,8 @@ pub(crate) fn check() -> Result<(), tools::NotLinked> {
     tools::expect_linked!("toolcrib-skill")?;
     #[cfg(feature = "tts")]
     tools::expect_linked!("toolcrib-tts")?;
+    #[cfg(feature = "cron")]
+    tools::expect_linked!("toolcrib-cron")?;
     #[cfg(feature = "web")]
     tools::expect_linked!("toolcrib-message", "toolcrib-weather", "toolcrib-web")?;
     Ok(())

@@ -54,6 +54,17 @@ impl PromptRunner {
         input: RunInput,
         token: CancellationToken,
     ) -> Result<Exit, Error> {
+        self.run_collecting(session, input, token, &mut Vec::new()).await
+    }
+
+    /// Runs as [`run`](Self::run) does, and collects the hints about refused calls, also if the run fails.
+    pub(crate) async fn run_collecting(
+        &self,
+        session: &mut Session,
+        input: RunInput,
+        token: CancellationToken,
+        hints: &mut Vec<String>,
+    ) -> Result<Exit, Error> {
         // Without a model the answer has the results, so a terminal would show each failure twice.
         let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let observer = Observer::new(self.format, self.console.clone(), token.clone());
@@ -81,7 +92,8 @@ impl PromptRunner {
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
         let how_to_grant = |needed: &[Target]| (self.how_to_grant)(needed, self.first_grant.as_ref());
-        refusal::hints(&failures.refusals, &self.rules, how_to_grant).iter().for_each(|hint| notice::hint(hint));
+        *hints = refusal::hints(&failures.refusals, &self.rules, how_to_grant);
+        hints.iter().for_each(|hint| notice::hint(hint));
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
             && is_text

@@ -12,6 +12,8 @@ use tools::{OutputStore, Services, Tasks, ToolContext};
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::folders;
+#[cfg(feature = "cron")]
+use crate::jobs;
 use crate::memory;
 use crate::program;
 use crate::skills;
@@ -69,6 +71,8 @@ impl RootOption {
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
+        #[cfg(feature = "cron")]
+        jobs::insert(&mut services, self.workspace());
         Ok(services)
     }
 }

@@ -8,7 +8,7 @@ use agent::{
     DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
 };
 use clap::Args;
-use tools::{CancellationToken, Entry, ToolContext};
+use tools::{CancellationToken, Entry, Grant, ToolContext};
 
 use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
@@ -21,7 +21,7 @@ use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
-use crate::provider_choice::ProviderChoice;
+use crate::provider_choice::{DIRECT, ProviderChoice};
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
@@ -53,8 +53,25 @@ pub(crate) struct SessionOptions {
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
 
+    /// The chat whose messages the session answers.
     #[arg(skip)]
     chat: Option<Chat>,
+
+    /// The job that the session runs.
+    #[arg(skip)]
+    pub(crate) job: Option<JobBounds>,
+}
+
+/// The limits of a session that runs a job.
+#[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "cron"), allow(dead_code))]
+pub(crate) struct JobBounds {
+    /// The grant under which the job was made.
+    pub(crate) grant: Grant,
+    /// The tools of the session in which it was made.
+    pub(crate) tools: BTreeSet<String>,
+    /// True if its work is a call, which needs no model.
+    pub(crate) is_call: bool,
 }
 
 /// The chat of a session whose messages come from outside.
@@ -123,7 +140,13 @@ impl SessionOptions {
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
         let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
-        Ok((if self.chat.is_some() { web::with_replies(settings) } else { settings }, resumed))
+        let settings = if self.chat.is_some() { web::with_replies(settings) } else { settings };
+        #[cfg(feature = "cron")]
+        let settings = match &self.job {
+            Some(job) => settings.within_job(job.grant.clone()),
+            None => settings,
+        };
+        Ok((settings, resumed))
     }
 
     /// Opens the session: a new one, which is recorded from here on, or the one to resume. Cancelling the token ends its calls.
@@ -179,10 +202,16 @@ impl SessionOptions {
             format,
             console,
             how_to_grant,
-            first_grant: recording.as_ref().and_then(Recording::first_grant).cloned(),
+            first_grant: self.first_grant(recording.as_ref()).cloned(),
             rules: settings.rules().collect(),
         };
         Ok(OpenSession { session, runner, resumed, servers, recording, telemetry })
+    }
+
+    /// Returns the grant of the past that limits the session: that of its start, or that of its job.
+    fn first_grant<'a>(&'a self, recording: Option<&'a Recording>) -> Option<&'a Grant> {
+        let of_job = self.job.as_ref().map(|job| &job.grant);
+        of_job.or_else(|| recording.and_then(Recording::first_grant))
     }
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
@@ -250,12 +279,20 @@ impl SessionOptions {
         console: &Arc<Console>,
     ) -> Result<SessionTools, Error> {
         let selection = settings.selection()?;
-        let entries = tools::list();
+        let mut entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
+        if let Some(job) = &self.job {
+            entries.retain(|entry| job.tools.contains(entry.name().as_str()));
+        }
         let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
+        // Nobody is asked about the calls of a chat or of a job, also on a terminal.
+        let context = match (&self.chat, &self.job) {
+            (None, None) => self.host.context(settings, &protected, token, console)?,
+            _ => self.host.unattended_context(settings, &protected, token)?,
+        };
         let context = match &self.chat {
-            Some(chat) => chat.enter(self.host.unattended_context(settings, &protected, token)?),
-            None => self.host.context(settings, &protected, token, console)?,
+            Some(chat) => chat.enter(context),
+            None => context,
         };
         skills::warn(&context);
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
@@ -264,6 +301,11 @@ impl SessionOptions {
     /// Returns the settings of the command line. `--script` implies the provider that replays it.
     fn flags(&self) -> Result<Values, ConfigError> {
         let mut flags = self.keys.values()?;
+        if self.job.as_ref().is_some_and(|job| job.is_call) {
+            flags.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            flags.model = None;
+            return Ok(flags);
+        }
         if self.script.is_some() {
             if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
                 let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);

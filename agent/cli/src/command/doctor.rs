@@ -107,7 +107,7 @@ fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigEr
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
     let lines = std::iter::once(provider)
         .chain(programs())
-        .chain(web::report(settings)?).chain(memory::report())
+        .chain(jobs()).chain(web::report(settings)?).chain(memory::report())
         .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
         .chain(skills::report(&root.workspace(), settings));
     Ok(lines.map(|line| visible(&line).into_owned()).collect())
@@ -122,6 +122,17 @@ fn programs() -> Vec<String> {
 #[cfg(not(feature = "builtin"))]
 fn programs() -> Vec<String> {
     Vec::new()
+}
+
+/// Returns the line on jobs.
+#[cfg(feature = "cron")]
+fn jobs() -> Option<String> {
+    Some(crate::jobs::report(RootOption::default().workspace()))
+}
+
+#[cfg(not(feature = "cron"))]
+fn jobs() -> Option<String> {
+    None
 }
 
 /// Returns the line on an MCP server.

@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     implied: Vec<Setting<Clause>>,
     /// The values of lower layers whose provider a higher layer replaced. Their keys still belong to their services.
     pub(crate) replaced: Vec<Values>,
+    /// The grant of a job, which limits the others.
+    job: Option<Grant>,
     /// The searched files, existing or not.
     pub(crate) files: Vec<ConfigFile>,
 }
@@ -103,13 +105,21 @@ impl Settings {
         self
     }
 
+    /// Limits the grant to that of a job.
+    #[cfg(feature = "cron")]
+    pub(crate) fn within_job(self, grant: Grant) -> Self {
+        Self { job: Some(grant), ..self }
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
         let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
         let from_flags = || self.grants.iter().filter(is_flag).map(labelled);
         let all = Grant::new(self.grants.iter().chain(&self.implied).map(labelled));
-        self.within.iter().fold(all, |grant, within| grant.narrowed(within.labelled_clauses().chain(from_flags())))
+        let within = |grant: Grant, within: &_| grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()));
+        let grant = self.within.iter().fold(all, within);
+        self.job.iter().fold(grant, |grant, job| grant.intersect(job))
     }
 
     /// Returns the rules of the policy that a person can change.

@@ -16,6 +16,8 @@ mod config;
 mod config_effect;
 mod config_environment;
 mod config_mistake;
+#[cfg(feature = "cron")]
+mod cron;
 mod doctor;
 #[cfg(all(feature = "builtin", feature = "models"))]
 mod export;

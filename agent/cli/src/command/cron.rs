@@ -1,0 +1,110 @@
+//! `toolcrib cron`
+
+mod run;
+mod show;
+
+use clap::{Args, Subcommand};
+use tools_builtin::cron::CronError;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::root::RootOption;
+use crate::{jobs, notice};
+
+/// Run the jobs of this workspace that are due, or list, pause, resume and remove them
+///
+/// The tool cron.add makes jobs, in a session or with `call`. They lie in the data folder.
+#[derive(Args, Debug)]
+pub(super) struct CronArgs {
+    #[command(subcommand)]
+    command: CronCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CronCommand {
+    Run(Box<run::RunJobsArgs>),
+    /// List the jobs of this workspace
+    List {
+        /// List the jobs of all workspaces
+        #[arg(long)]
+        all: bool,
+
+        #[command(flatten)]
+        root: RootOption,
+
+        /// Print the jobs as JSON, one document per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Pause a job: no run begins until it is resumed
+    Pause {
+        /// The ID of the job
+        id: i64,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
+    /// Resume a paused job. Runs that were due meanwhile count as missed
+    Resume {
+        /// The ID of the job
+        id: i64,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
+    /// Remove a job. A run that has begun goes on
+    Remove {
+        /// The ID of the job
+        id: i64,
+
+        #[command(flatten)]
+        root: RootOption,
+    },
+    /// Show the runs of a job, or of all jobs of this workspace, the newest first
+    Log {
+        /// The ID of the job
+        id: Option<i64>,
+
+        /// The maximum number of runs
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        last: u32,
+
+        #[command(flatten)]
+        root: RootOption,
+
+        /// Print the runs as JSON, one document per line
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+impl CronArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        match self.command {
+            CronCommand::Run(run) => return run.run().await,
+            CronCommand::List { all, root, json } => show::list(&jobs::open(root.workspace())?, all, json).await?,
+            CronCommand::Pause { id, root } => {
+                jobs::open(root.workspace())?.set_paused(id, true).await?;
+                notice::note(&format!("job {id} is paused"));
+            }
+            CronCommand::Resume { id, root } => {
+                jobs::open(root.workspace())?.set_paused(id, false).await?;
+                notice::note(&format!("job {id} is resumed"));
+            }
+            CronCommand::Remove { id, root } => {
+                jobs::open(root.workspace())?.remove(id).await?;
+                notice::note(&format!("job {id} is removed"));
+            }
+            CronCommand::Log { id, last, root, json } => {
+                show::log(&jobs::open(root.workspace())?, id, last, json).await?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+}
+
+impl From<CronError> for Error {
+    fn from(error: CronError) -> Self {
+        Self::Jobs(error)
+    }
+}

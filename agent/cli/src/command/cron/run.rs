@@ -1,0 +1,122 @@
+//! `toolcrib cron run`
+
+use std::sync::Arc;
+
+use agent::Direct;
+use clap::Args;
+use serde_json::Value;
+use tools::{CancellationToken, Grant, Target, ToolCall};
+use tools_builtin::cron::{DueRun, JobServer, Jobs, Outcome, RunEnd, Work};
+
+use crate::console::Console;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::output_format::OutputOption;
+use crate::prompt_runner::RunInput;
+use crate::refusal;
+use crate::session::{JobBounds, OpenSession, SessionOptions};
+use crate::{interrupt, jobs, notice, policy};
+
+/// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
+///
+/// A job has the tools and the grant of the session that made it, as far as these flags and the settings allow them today. Nobody is
+/// asked: a call that needs a question is refused, and `cron log` says so. A second `cron run` takes jobs that this one is not running.
+#[derive(Args, Debug)]
+pub(super) struct RunJobsArgs {
+    /// Run the jobs that are due now, and end
+    #[arg(long)]
+    once: bool,
+
+    #[command(flatten)]
+    options: SessionOptions,
+
+    #[command(flatten)]
+    output: OutputOption,
+}
+
+impl RunJobsArgs {
+    pub(super) async fn run(mut self) -> Result<Exit, Error> {
+        self.options.journal.check_new()?;
+        let console: Arc<Console> = Arc::default();
+        let token = interrupt::token(&console)?;
+        interrupt::cancel_on_termination(token.clone())?;
+        let jobs = jobs::open(self.options.host.root.workspace())?;
+        let once = self.once;
+        let mut server = JobServer::new(&jobs);
+        let mut run = async |due: &DueRun| {
+            notice::note(&format!("job {}, due at {}", due.job.id, due.due));
+            let end = self.run_job(&jobs, due, &token, &console).await;
+            notice::note(&format!("job {}: {}", due.job.id, end.outcome));
+            end
+        };
+        if once {
+            server.serve_due(&token, &mut run).await?;
+        } else {
+            server.serve(&token, run).await?;
+        }
+        Ok(Exit::Success)
+    }
+
+    async fn run_job(
+        &mut self,
+        jobs: &Jobs,
+        due: &DueRun,
+        token: &CancellationToken,
+        console: &Arc<Console>,
+    ) -> RunEnd {
+        let mut hints = Vec::new();
+        let ended = self.run_session(jobs, due, token, console, &mut hints).await;
+        let note = (!hints.is_empty()).then(|| hints.join("; "));
+        match ended {
+            Err(Error::Cancelled) => RunEnd { outcome: Outcome::CutOff, note },
+            _ if !hints.is_empty() => RunEnd { outcome: Outcome::Refused, note },
+            Ok(Exit::Success) => RunEnd { outcome: Outcome::Done, note },
+            Ok(_) => RunEnd {
+                outcome: Outcome::Failed,
+                note: Some("the call failed; the session has its result".to_owned()),
+            },
+            Err(error) => RunEnd { outcome: Outcome::Failed, note: Some(error.to_string()) },
+        }
+    }
+
+    /// Runs the session of a job. Settings are read anew, so that they hold from the next run on.
+    async fn run_session(
+        &mut self,
+        jobs: &Jobs,
+        due: &DueRun,
+        token: &CancellationToken,
+        console: &Arc<Console>,
+        hints: &mut Vec<String>,
+    ) -> Result<Exit, Error> {
+        let spec = &due.job.spec;
+        let (prompt, is_call) = match &spec.work {
+            Work::Prompt(prompt) => (prompt.clone(), false),
+            Work::Call { tool, arguments } => {
+                let call = ToolCall::new("1", tool.as_str(), Value::Object(arguments.clone()));
+                (Direct::prompt(&[call]), true)
+            }
+        };
+        let tools = spec.tools.iter().cloned().collect();
+        let grant = spec.grant.clone().with_origin(format!("job {}", due.job.id));
+        self.options.job = Some(JobBounds { grant, tools, is_call });
+        // The run of a job has a token of its own, because failing output cancels it.
+        let token = token.child_token();
+        let opened = self.options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
+        let OpenSession {
+            telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
+        } = opened;
+        if let Some(id) = session.context().session() {
+            jobs.set_session(due, id).await?;
+        }
+        runner.run_collecting(&mut session, RunInput::Prompt(prompt), token, hints).await
+    }
+}
+
+/// Returns the hint about refused targets of a job. `made` is the grant under which it was made.
+fn how_to_grant(needed: &[Target], made: Option<&Grant>) -> String {
+    let flags = policy::flags(needed, |_| "--allow");
+    match refusal::is_beyond(made, needed) {
+        false => format!("to allow it in jobs, add {flags} to `cron run`"),
+        true => format!("the job keeps to the grant under which it was made; make it anew in a session with {flags}"),
+    }
+}

@@ -1,0 +1,96 @@
+//! `toolcrib cron list` and `toolcrib cron log`.
+
+use anstyle::Style;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::json;
+use tools_builtin::cron::{Job, Jobs, RunRecord};
+
+use crate::error::Error;
+use crate::notice::{self, FAINT, STRONG};
+use crate::output;
+use crate::table::Table;
+use crate::visible::visible;
+
+/// Prints the jobs of the workspace, or all jobs.
+pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(), Error> {
+    let listed = if is_all { jobs.list_all().await? } else { jobs.list().await? };
+    if is_json {
+        return listed.iter().try_for_each(|job| output::json(&document(job)));
+    }
+    if listed.is_empty() {
+        notice::note("no job; a session makes one with cron.add");
+        return Ok(());
+    }
+    let mut table = Table::new([STRONG, Style::new(), Style::new(), FAINT, Style::new()], 0);
+    let place = if is_all { "WORKSPACE" } else { "" };
+    table.push(["ID", "NEXT", "TIMES", place, "WORK"].map(str::to_owned));
+    listed.iter().for_each(|job| table.push(row(job, is_all)));
+    output::page(&table.cut(output::width()))
+}
+
+fn document(job: &Job) -> serde_json::Value {
+    json!({
+        "id": job.id,
+        "workspace": job.workspace,
+        "schedule": job.spec.schedule.to_string(),
+        "zone": job.spec.zone,
+        "next": job.next,
+        "paused": job.is_paused,
+        "work": job.spec.work,
+        "missed": job.spec.missed,
+        "delivery": job.spec.delivery,
+        "grant": job.spec.grant,
+    })
+}
+
+fn row(job: &Job, with_workspace: bool) -> [String; 5] {
+    let next = match job.next {
+        _ if job.is_paused => "paused".to_owned(),
+        Some(next) => in_zone(next, job.spec.time_zone().ok()),
+        None => "ends".to_owned(),
+    };
+    [
+        job.id.to_string(),
+        next,
+        visible(&format!("{} ({})", job.spec.schedule, job.spec.zone)).into_owned(),
+        if with_workspace { visible(&job.workspace).into_owned() } else { String::new() },
+        one_line(&job.spec.work.to_string()),
+    ]
+}
+
+/// Prints the newest runs.
+pub(super) async fn log(jobs: &Jobs, job: Option<i64>, last: u32, is_json: bool) -> Result<(), Error> {
+    let runs = jobs.log(job, last).await?;
+    if is_json {
+        return runs.iter().try_for_each(output::json);
+    }
+    if runs.is_empty() {
+        notice::note("no run is recorded");
+        return Ok(());
+    }
+    let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new(), FAINT, Style::new()], 0);
+    table.push(["JOB", "DUE", "STARTED", "OUTCOME", "SESSION", "NOTE"].map(str::to_owned));
+    runs.iter().for_each(|run| table.push(log_row(run)));
+    output::page(&table.cut(output::width()))
+}
+
+fn log_row(run: &RunRecord) -> [String; 6] {
+    [
+        run.job.to_string(),
+        in_zone(run.due, None),
+        in_zone(run.started, None),
+        run.outcome.to_string(),
+        run.session.as_deref().map(|session| visible(session).into_owned()).unwrap_or_default(),
+        one_line(run.note.as_deref().unwrap_or_default()),
+    ]
+}
+
+/// Returns a time in a zone, or in that of the host.
+fn in_zone(time: Timestamp, zone: Option<TimeZone>) -> String {
+    time.to_zoned(zone.unwrap_or_else(TimeZone::system)).strftime("%Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
+fn one_line(text: &str) -> String {
+    visible(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}

@@ -1,0 +1,219 @@
+//! `cron.add`: makes a job.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use serde_json::{Map, Value};
+use tools::protocol::{Access, Json, TargetError};
+use tools::{Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line};
+
+use crate::next::moment_of;
+use crate::{CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone};
+
+/// The runs that a preview shows.
+const SHOWN_RUNS: usize = 3;
+
+/// The characters of the work that a preview shows on its line.
+const SHOWN_WORK: usize = 500;
+
+/// Makes a job: later, and without a person, it runs a prompt in a session of its own, or one call of a tool. It runs only while the user
+/// has `cron run` running.
+///
+/// A job has your tools and your permissions of today, and no more than the user's settings allow at each run. Nobody can be asked then:
+/// a call that needs a question is refused and reported. Give exactly one of `cron`, `every` and `at`, and one of `prompt` and `tool`.
+#[tool(
+    name = "cron.add",
+    title = "Make a job",
+    writes = "cron:{*}",
+    targets = targets,
+    needs = Jobs,
+    preview = describe,
+    tags = ["schedule"],
+    example({"cron": "30 8 * * 1-5", "zone": "Europe/Berlin", "prompt": "Read TODO.md and write the open points of today to today.md."}),
+    example({"every": 3600, "tool": "fs.list", "arguments": {"path": "."}, "missed": "run_once"}),
+    example({"at": "2030-12-24T09:00", "prompt": "Remind the user of the gifts.", "delivery": "at_least_once"}),
+)]
+#[allow(clippy::too_many_arguments)]
+pub(crate) async fn add(
+    cx: &ToolContext,
+    /// Five fields: minute, hour, day of the month, month, weekday.
+    #[schemars(length(max = 200))]
+    cron: Option<String>,
+    /// The interval in seconds. The first run is after one interval.
+    #[schemars(range(min = 1))]
+    every: Option<u32>,
+    /// The time of the only run, such as `2030-12-24T09:00` in the zone, or with an offset.
+    #[schemars(length(max = 64))]
+    at: Option<String>,
+    /// An IANA name such as `Europe/Berlin`. If absent, that of the user.
+    #[schemars(length(max = 64))]
+    zone: Option<String>,
+    /// The task, with everything that a session without this conversation needs to know.
+    prompt: Option<String>,
+    /// The name of one of your tools.
+    #[schemars(length(max = 128))]
+    tool: Option<String>,
+    /// The arguments of the tool.
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    /// For runs that were due while nothing served them: `skip` leaves them out, `run_once` makes up for them with one run.
+    #[serde(default)]
+    missed: Missed,
+    /// For a run that was cut off: `at_most_once` reports it, `at_least_once` repeats it.
+    #[serde(default)]
+    delivery: Delivery,
+) -> Result<String, ToolError> {
+    let jobs = cx.need::<Jobs>()?;
+    let times = Times { cron, every, at, zone };
+    let mut spec = spec(&jobs, times, work(prompt, tool, arguments)?, missed, delivery)?;
+    spec.grant = cx.grant().clone();
+    check_call(cx, &spec)?;
+    spec.tools = tools_of(cx, &spec.work);
+    let job = jobs.add(spec, Timestamp::now()).await?;
+    let next = job.spec.upcoming(Timestamp::now(), 1)?.first().map(shown).unwrap_or_default();
+    Ok(format!("job {}: {}, next run {next}", job.id, job.spec.schedule))
+}
+
+/// The arguments about the times.
+struct Times {
+    cron: Option<String>,
+    every: Option<u32>,
+    at: Option<String>,
+    zone: Option<String>,
+}
+
+impl Times {
+    fn schedule(&self, zone: &TimeZone) -> Result<Schedule, ToolError> {
+        match (&self.cron, self.every, &self.at) {
+            (Some(cron), None, None) => Ok(Schedule::Cron(cron.parse::<CronExpression>().map_err(CronError::from)?)),
+            (None, Some(seconds), None) => Ok(Schedule::Every { seconds, from: Timestamp::now() }),
+            (None, None, Some(at)) => Ok(Schedule::Once(moment(at, zone)?)),
+            (None, None, None) => Err(refused("no time is given; give one of `cron`, `every` and `at`")),
+            _ => Err(refused("several times are given; give only one of `cron`, `every` and `at`")),
+        }
+    }
+}
+
+fn moment(text: &str, zone: &TimeZone) -> Result<Timestamp, CronError> {
+    let wall = || moment_of(text.parse::<DateTime>().ok()?, zone);
+    let exact = text.parse::<Timestamp>().ok();
+    exact.or_else(wall).ok_or_else(|| CronError::Time { text: text.to_owned() })
+}
+
+fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Value>) -> Result<Work, ToolError> {
+    match (prompt, tool) {
+        (Some(prompt), None) if prompt.trim().is_empty() => Err(refused("the prompt is empty; write the task")),
+        (Some(prompt), None) if arguments.is_empty() => Ok(Work::Prompt(prompt)),
+        (Some(_), None) => {
+            Err(refused("`arguments` belong to a tool, and none is named; write the task into `prompt` alone"))
+        }
+        (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
+        (None, None) => Err(refused("the job has no work; give one of `prompt` and `tool`")),
+        (Some(_), Some(_)) => Err(refused("the job has two kinds of work; give only one of `prompt` and `tool`")),
+    }
+}
+
+/// Returns the job without its grant and its tools.
+fn spec(jobs: &Jobs, times: Times, work: Work, missed: Missed, delivery: Delivery) -> Result<JobSpec, ToolError> {
+    let zone = times.zone.clone().unwrap_or_else(|| jobs.zone().to_owned());
+    let found = find_zone(&zone).map_err(CronError::from)?;
+    let schedule = times.schedule(&found)?;
+    // The name as the data spells it.
+    let zone = found.iana_name().map_or(zone, str::to_owned);
+    let (grant, tools) = (tools::Grant::none(), Vec::new());
+    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools })
+}
+
+/// Checks a call as the pipeline would today, because nobody reads its error at the run.
+fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
+    let Work::Call { tool, arguments } = &spec.work else { return Ok(()) };
+    let entry = cx.resolve(tool)?;
+    let arguments = Json::from(Value::Object(arguments.clone()));
+    let targets = call::validate(&entry, arguments.into())?;
+    match targets.iter().find(|target| !spec.grant.permits(target)) {
+        None => Ok(()),
+        Some(target) => Err(refused(&format!(
+            "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
+        ))),
+    }
+}
+
+/// Returns the names of the tools that the calling session has.
+fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
+    let listed = tools::list().into_iter().map(|entry| entry.name().to_string());
+    let called = match work {
+        Work::Call { tool, .. } => Some(tool.clone()),
+        Work::Prompt(_) => None,
+    };
+    let mut names: Vec<_> = listed.chain(called).filter(|name| cx.resolve(name).is_ok()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[allow(clippy::too_many_arguments)]
+fn targets(
+    _cron: Option<String>,
+    _every: Option<u32>,
+    _at: Option<String>,
+    _zone: Option<String>,
+    prompt: Option<String>,
+    tool: Option<String>,
+    _arguments: Map<String, Value>,
+    _missed: Missed,
+    _delivery: Delivery,
+) -> Targets {
+    // A grant or a rule for prompts must not cover calls, nor the other way round. No tool has this name if both are given.
+    let value = match (prompt, tool) {
+        (None, Some(tool)) => format!("call/{tool}"),
+        _ => "prompt".to_owned(),
+    };
+    let target = Target::new(Access::Write, "cron", value);
+    Ok(vec![target.map_err(|reason| TargetError::Argument { field: "tool".to_owned(), reason })?])
+}
+
+#[allow(clippy::too_many_arguments)]
+async fn describe(
+    cx: &ToolContext,
+    cron: Option<String>,
+    every: Option<u32>,
+    at: Option<String>,
+    zone: Option<String>,
+    prompt: Option<String>,
+    tool: Option<String>,
+    arguments: Map<String, Value>,
+    missed: Missed,
+    delivery: Delivery,
+) -> Result<Preview, ToolError> {
+    let jobs = cx.need::<Jobs>()?;
+    let times = Times { cron, every, at, zone };
+    let spec = spec(&jobs, times, work(prompt, tool, arguments)?, missed, delivery)?;
+    let now = Timestamp::now();
+    jobs.check(&spec, now)?;
+    let runs: Vec<_> = spec.upcoming(now, SHOWN_RUNS)?.iter().map(shown).collect();
+    let missed = match spec.missed {
+        Missed::Skip => "left out",
+        Missed::RunOnce => "made up for by one run",
+    };
+    let delivery = match spec.delivery {
+        Delivery::AtMostOnce => "reported, not repeated",
+        Delivery::AtLeastOnce => "repeated",
+    };
+    Ok(Preview::summary(format!(
+        "later, without a question, runs the {}\ntimes: {} ({})\nnext: {}\nmay: {}\nmissed runs: {missed}\na run that is cut off: {delivery}\n",
+        visible_line(&spec.work.to_string(), SHOWN_WORK),
+        spec.schedule,
+        spec.zone,
+        runs.join(", "),
+        cx.previewed_grant(),
+    )))
+}
+
+/// Returns a time with its offset, such as `Tue 2026-11-24 09:00:00 +01:00`.
+pub(crate) fn shown(run: &Zoned) -> String {
+    run.strftime("%a %Y-%m-%d %H:%M:%S %:z").to_string()
+}
+
+fn refused(reason: &str) -> ToolError {
+    ToolError::execution_failed(reason)
+}

@@ -1,0 +1,105 @@
+//! [`CronError`].
+
+use std::io;
+use std::path::PathBuf;
+
+use tools::{ToolError, ToolErrorKind};
+use tools_store::StoreError;
+
+use crate::{InvalidCron, UnknownZone};
+
+/// An error from keeping or serving jobs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CronError {
+    /// The store cannot be opened or used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A job in the store cannot be read.
+    #[error("the job {id} cannot be read: {reason}; remove it and make it again")]
+    Unreadable {
+        /// The job.
+        id: i64,
+        /// The reason.
+        reason: String,
+    },
+    /// The lock of a job cannot be used.
+    #[error("the lock {} of a job cannot be used: {source}; check the permissions of its folder", path.display())]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// The error from the operating system.
+        source: io::Error,
+    },
+    /// There is no such job.
+    #[error("there is no job {id}{}", known(jobs))]
+    Unknown {
+        /// The id.
+        id: i64,
+        /// The jobs that there are.
+        jobs: Vec<i64>,
+    },
+    /// The workspace has too many jobs.
+    #[error("this workspace has {most} jobs, which is the most; remove one that is no longer needed")]
+    TooMany {
+        /// The limit.
+        most: usize,
+    },
+    /// The runs are too close to each other.
+    #[error("the interval of {seconds} s is too short; the shortest one is {shortest} s")]
+    TooOften {
+        /// The interval.
+        seconds: u32,
+        /// The limit.
+        shortest: u32,
+    },
+    /// The prompt or the arguments are too long.
+    #[error(
+        "the {part} has {bytes} bytes, and at most {most} are kept; shorten it, or put it into a file that the prompt names"
+    )]
+    TooLong {
+        /// The prompt or the arguments.
+        part: &'static str,
+        /// The size.
+        bytes: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// No run would ever be due.
+    #[error("the schedule has no run after {now}; choose a date that exists and is in the future")]
+    Never {
+        /// The current time, in the zone of the job.
+        now: String,
+    },
+    /// The text of one time is wrong.
+    #[error(
+        "{text:?} is no time; write `2026-12-24T09:00`, which is in the zone of the job, or add an offset such as `+01:00` or `Z`"
+    )]
+    Time {
+        /// The text.
+        text: String,
+    },
+    /// The cron expression is wrong.
+    #[error(transparent)]
+    Cron(#[from] InvalidCron),
+    /// There is no such time zone.
+    #[error(transparent)]
+    Zone(#[from] UnknownZone),
+}
+
+impl From<rusqlite::Error> for CronError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl From<CronError> for ToolError {
+    fn from(error: CronError) -> Self {
+        ToolErrorKind::ExecutionFailed { message: error.to_string() }.into()
+    }
+}
+
+fn known(jobs: &[i64]) -> String {
+    let jobs: Vec<_> = jobs.iter().map(i64::to_string).collect();
+    if jobs.is_empty() { "; no job is kept".to_owned() } else { format!("; the jobs are {}", jobs.join(", ")) }
+}

@@ -1,0 +1,44 @@
+//! `cron.list`: lists the jobs.
+
+use tools::{ToolContext, ToolError, tool, visible_line};
+
+use crate::add::shown;
+use crate::{CronError, Job, Jobs};
+
+/// The characters of the work that a line shows.
+const SHOWN_WORK: usize = 200;
+
+/// Lists the jobs of this workspace: id, times, next run, work and the outcome of the last run.
+#[tool(
+    name = "cron.list",
+    title = "List the jobs",
+    reads = "cron:jobs",
+    needs = Jobs,
+    tags = ["schedule"],
+    example({}),
+)]
+pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
+    let jobs = cx.need::<Jobs>()?;
+    let mut lines = Vec::new();
+    for job in jobs.list().await? {
+        let last = jobs.log(Some(job.id), 1).await?;
+        let last = last
+            .first()
+            .map(|run| format!("; last run {}: {}", run.started.strftime("%Y-%m-%dT%H:%M:%SZ"), run.outcome));
+        lines.push(format!("{}{}", line(&job)?, last.unwrap_or_default()));
+    }
+    Ok(if lines.is_empty() { "[no jobs]".to_owned() } else { lines.join("\n") })
+}
+
+/// Returns a line about a job.
+fn line(job: &Job) -> Result<String, CronError> {
+    let spec = &job.spec;
+    let zone = spec.time_zone()?;
+    let next = match job.next {
+        _ if job.is_paused => "paused".to_owned(),
+        Some(next) => format!("next run {}", shown(&next.to_zoned(zone))),
+        None => "last run".to_owned(),
+    };
+    let work = visible_line(&spec.work.to_string(), SHOWN_WORK);
+    Ok(format!("{}: {} ({}), {next}; {work}", job.id, spec.schedule, spec.zone))
+}

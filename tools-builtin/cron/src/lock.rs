@@ -1,0 +1,64 @@
+//! [`JobLock`]: the right to run a job, which ends with its process.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::CronError;
+
+/// The attempts to take a lock. Another process may hold it for a moment, to see whether the job runs.
+const ATTEMPTS: u32 = 5;
+
+/// The pause after an attempt.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The right to run a job. No other process has it until this value is dropped, or the process ends in any way.
+///
+/// A lock of the operating system cannot go stale, unlike a row with an owner and a heartbeat: a process that is stopped for a while
+/// keeps it, and a killed one does not.
+#[derive(Debug)]
+pub(crate) struct JobLock {
+    path: PathBuf,
+    /// Unlocks when it is closed. A program that the process starts does not inherit it.
+    _file: File,
+}
+
+impl JobLock {
+    /// Takes the lock of a job. Returns `None` if another process has it.
+    pub(crate) fn take(folder: &Path, job: i64) -> Result<Option<Self>, CronError> {
+        let path = folder.join(format!("{job}.lock"));
+        let unusable = |source| CronError::Lock { path: path.clone(), source };
+        create_folder(folder).map_err(unusable)?;
+        let file = open(&path).map_err(unusable)?;
+        for _ in 0..ATTEMPTS {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(Self { path, _file: file })),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(source)) => return Err(unusable(source)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Removes the file of a job that is gone. An id is never used again, so nobody needs it, and a failure does no harm.
+    pub(crate) fn remove(self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}

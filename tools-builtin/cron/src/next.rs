@@ -1,0 +1,76 @@
+//! [`next_after`]: the next run of a schedule. Every rule about time zones and their clock changes is in this file.
+
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Span, Timestamp};
+
+use crate::schedule::{CronExpression, Schedule};
+
+/// Returns the first run of a schedule after a moment, or `None` if there is none.
+///
+/// Successive runs are strictly increasing. Where the clock of the zone changes:
+///
+/// - An expression with fixed times (neither minute nor hour begins with `*`) runs once for each matching time. A time that the clock
+///   skips runs at the first moment after the gap; several such times run once. A time that the clock repeats runs the first time.
+/// - Any other expression follows the clock: a time that is skipped does not run, and a repeated one runs both times.
+/// - An interval and a single moment do not depend on the zone.
+pub fn next_after(schedule: &Schedule, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+    match schedule {
+        Schedule::Once(moment) => Some(*moment).filter(|moment| *moment > after),
+        Schedule::Every { seconds, from } => next_interval((*seconds).max(1), *from, after),
+        Schedule::Cron(expression) if expression.is_fixed() => next_fixed(expression, zone, after),
+        Schedule::Cron(expression) => next_following(expression, zone, after),
+    }
+}
+
+/// Returns the moment of a time on the clock of the zone: the first moment after the gap if the clock skips the time, and the first one
+/// if it repeats it. Returns `None` if it is out of range.
+pub(crate) fn moment_of(wall: DateTime, zone: &TimeZone) -> Option<Timestamp> {
+    let ambiguous = zone.to_ambiguous_timestamp(wall);
+    match ambiguous.offset() {
+        AmbiguousOffset::Gap { before, .. } => {
+            // With the offset before the gap, the time is at or after its end.
+            let within = before.to_timestamp(wall).ok()?.checked_add(Span::new().seconds(1)).ok()?;
+            Some(zone.preceding(within).next()?.timestamp())
+        }
+        _ => ambiguous.earlier().ok(),
+    }
+}
+
+/// A later time on the clock is never an earlier moment, so the first match whose moment is late enough is the next run.
+fn next_fixed(expression: &CronExpression, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+    let mut wall = zone.to_datetime(after);
+    loop {
+        wall = expression.next_match(wall)?;
+        let moment = moment_of(wall, zone)?;
+        if moment > after {
+            return Some(moment);
+        }
+    }
+}
+
+/// Searches one period between two changes of the clock after the other.
+fn next_following(expression: &CronExpression, zone: &TimeZone, after: Timestamp) -> Option<Timestamp> {
+    let mut start = after;
+    let mut wall = zone.to_datetime(after);
+    loop {
+        let offset = zone.to_offset(start);
+        let end = zone.following(start).next().map(|change| change.timestamp());
+        let moment = offset.to_timestamp(expression.next_match(wall)?).ok()?;
+        match end.filter(|end| moment >= *end) {
+            None => return Some(moment),
+            Some(end) => {
+                start = end;
+                // The first second after the change may match.
+                wall = zone.to_datetime(end).checked_sub(Span::new().seconds(1)).ok()?;
+            }
+        }
+    }
+}
+
+fn next_interval(seconds: u32, from: Timestamp, after: Timestamp) -> Option<Timestamp> {
+    let interval = i128::from(seconds) * 1_000_000_000;
+    let since = after.as_nanosecond() - from.as_nanosecond();
+    let number = (since.div_euclid(interval) + 1).max(1);
+    Timestamp::from_nanosecond(from.as_nanosecond() + number * interval).ok()
+}

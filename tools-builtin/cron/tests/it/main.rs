@@ -1,0 +1,10 @@
+//! The tools, the times of runs, and the server with a clock that the tests turn.
+
+// Clippy allows `unwrap` in tests, but not in their helper functions.
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod next;
+mod serve;
+mod tools_of_jobs;
+mod year;
