@@ -83,6 +83,8 @@ impl JournalOptions {
             Some((_, flag)) => Err(Error::SessionOfJobs(flag)),
             None => Ok(()),
         }
+    }
+
     /// Returns the journal, as an absolute path if the current directory is known.
     pub(crate) fn file(&self) -> Option<Setting<PathBuf>> {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());

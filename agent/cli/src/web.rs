@@ -15,17 +15,17 @@ mod services;
 
 #[cfg(not(feature = "web"))]
 pub(crate) use absent::{access, faults, insert, report, warn_missing, with_replies};
-#[cfg(feature = "tts")]
-pub(crate) use client::backend_client;
 #[cfg(all(feature = "journal", feature = "web"))]
 pub(crate) use channels::find as find_channel;
 #[cfg(feature = "web")]
 pub(crate) use channels::with_replies;
+#[cfg(feature = "tts")]
+pub(crate) use client::backend_client;
 #[cfg(all(feature = "mcp", feature = "web"))]
 pub(crate) use client::server_options;
 #[cfg(feature = "web")]
 pub(crate) use report::{faults, report, warn_missing};
-#[cfg(feature = "web")]
-pub(crate) use services::{access, insert};
 #[cfg(feature = "tts")]
 pub(crate) use search::{unusable, with_targets};
+#[cfg(feature = "web")]
+pub(crate) use services::{access, insert};

@@ -107,7 +107,9 @@ fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigEr
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
     let lines = std::iter::once(provider)
         .chain(programs())
-        .chain(jobs()).chain(web::report(settings)?).chain(memory::report())
+        .chain(jobs())
+        .chain(web::report(settings)?)
+        .chain(memory::report())
         .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
         .chain(skills::report(&root.workspace(), settings));
     Ok(lines.map(|line| visible(&line).into_owned()).collect())

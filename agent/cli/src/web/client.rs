@@ -55,7 +55,7 @@ pub(super) fn of_channel(
     options.secrets.clear();
     options.limits.max_redirects = 0;
     options.private_hosts.extend(server.and_then(private_host));
-    tools.new_sibling(options).map_err(|error| refused(settings, &error))
+    tools.new_sibling(options).map_err(|error| refused(settings, &error, "secrets"))
 }
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
