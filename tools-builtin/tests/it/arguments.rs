@@ -10,6 +10,7 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
+use tools_builtin::cron::Jobs;
 use tools_builtin::fs::Workspace;
 use tools_builtin::web::search::{self, WebSearch};
 use tools_http::testing::TestResolver;
@@ -42,6 +43,7 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
         ])
         .with_service(Workspace::open(files.path()).unwrap())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
+        .with_service(Jobs::in_memory("here").unwrap())
         .with_service(http);
     Bench { host, files }
 });
