@@ -127,9 +127,11 @@ fn spec(jobs: &Jobs, times: Times, work: Work, missed: Missed, delivery: Deliver
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
 fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let Work::Call { tool, arguments } = &spec.work else { return Ok(()) };
-    let entry = cx.resolve(tool)?;
+    // The mistake is one of the inner call, so it is no violation of the schema of this one.
+    let of_call = |error: ToolError| refused(&error.to_string());
+    let entry = cx.resolve(tool).map_err(of_call)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
-    let targets = call::validate(&entry, arguments.into())?;
+    let targets = call::validate(&entry, arguments.into()).map_err(of_call)?;
     match targets.iter().find(|target| !spec.grant.permits(target)) {
         None => Ok(()),
         Some(target) => Err(refused(&format!(

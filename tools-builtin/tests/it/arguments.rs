@@ -10,6 +10,7 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
 use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
+use tools_builtin::cron::Jobs;
 use tools_builtin::fs::Workspace;
 use tools_builtin::message::Channels;
 use tools_builtin::skill::{Discovery, Skills};
@@ -48,6 +49,7 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
         .with_service(Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap())
         .with_service(Channels::new())
         .with_service(WebSearch::new(search::get("duckduckgo").unwrap(), None).unwrap())
+        .with_service(Jobs::in_memory("here").unwrap())
         .with_service(http);
     Bench { host, files }
 });
