@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
 use tools_builtin::cron::Jobs;
 use tools_builtin::fs::Workspace;
+use tools_builtin::memory::Memory;
 use tools_builtin::message::Channels;
 use tools_builtin::skill::{Discovery, Skills};
 use tools_builtin::tts::{self, Speech};
@@ -45,6 +46,7 @@ static BENCH: LazyLock<Bench> = LazyLock::new(|| {
             "net:read:geocoding-api.open-meteo.com",
         ])
         .with_service(Workspace::open(files.path()).unwrap())
+        .with_service(Memory::in_memory().unwrap().with_project(files.path()))
         .with_service(Skills::new(Discovery::new().with_workspace(files.path()).find().skills))
         .with_service(Speech::new(tts::get("openai").unwrap(), Some("https://example.org/v1")).unwrap())
         .with_service(Channels::new())

@@ -37,11 +37,12 @@ use super::section::Section;
 use super::slot::Slot;
 use crate::size::Size;
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, speaking, using the programs and other tasks
-/// of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search backend its targets.
-const DEFAULT_GRANTS: [&str; 10] = [
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, speaking, using the programs and
+/// other tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
+/// backend its targets.
+const DEFAULT_GRANTS: [&str; 11] = [
     "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
-    "speech:read:**", "task:read:**", "task:write:**", "memory:read:{project,user}",
+    "speech:read:**", "task:read:**", "task:write:**", "memory:read:project", "memory:read:user",
 ];
 
 /// The flag for the tools of a session.

@@ -105,7 +105,7 @@ fn errors_are_worded_for_people() {
     let lines = error(&refused, 5);
     assert_eq!(
         lines.lines().next().unwrap(),
-        "error: fs.write needs fs:write:x, but the grant is clock:read:** or fs:read:** or memory:read:{project,user} or program:read:** or program:write:** or skill:read:** or speech:read:** or task:read:** or task:write:** or user:read:**"
+        "error: fs.write needs fs:write:x, but the grant is clock:read:** or fs:read:** or memory:read:project or memory:read:user or program:read:** or program:write:** or skill:read:** or speech:read:** or task:read:** or task:write:** or user:read:**"
     );
     let late = error(&["time.now", "--timeout", "0.000001ms"], 6);
     assert!(late.ends_with("set a longer one with --timeout\n"), "{late}");

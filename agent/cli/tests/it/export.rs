@@ -20,10 +20,15 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
     services.insert(tools_builtin::fs::Workspace::open(crib.root()).unwrap());
     services.insert(tools_builtin::exec::Sandbox::new());
     tools::Tasks::offer(&mut services);
+    #[cfg(feature = "memory")]
+    services.insert(tools_builtin::memory::Memory::in_memory().unwrap());
     #[cfg(feature = "cron")]
     services.insert(tools_builtin::cron::Jobs::in_memory("here").unwrap());
     #[cfg(feature = "web")]
-    services.insert(tools_http::HttpClient::new());
+    {
+        services.insert(tools_http::HttpClient::new());
+        services.insert(tools_builtin::message::Channels::new());
+    }
     ToolSet::new(tools::list(), &Selection::parse(globs).unwrap(), &services)
 }
 
