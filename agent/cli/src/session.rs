@@ -70,8 +70,25 @@ pub(crate) struct JobBounds {
     pub(crate) grant: Grant,
     /// The tools of the session in which it was made.
     pub(crate) tools: BTreeSet<String>,
+    /// The principal of that session.
+    pub(crate) principal: Option<String>,
+    /// True if that session had read text from the open world.
+    pub(crate) is_exposed: bool,
     /// True if its work is a call, which needs no model.
     pub(crate) is_call: bool,
+}
+
+impl JobBounds {
+    /// Returns the context of the job, which has the principal of the session that made it, and what that session had read.
+    fn enter(&self, context: ToolContext) -> ToolContext {
+        if self.is_exposed {
+            context.record_exposure();
+        }
+        match &self.principal {
+            Some(principal) => context.with_principal(principal.as_str()),
+            None => context,
+        }
+    }
 }
 
 /// The chat of a session whose messages come from outside.
@@ -290,9 +307,10 @@ impl SessionOptions {
             (None, None) => self.host.context(settings, &protected, token, console)?,
             _ => self.host.unattended_context(settings, &protected, token)?,
         };
-        let context = match &self.chat {
-            Some(chat) => chat.enter(context),
-            None => context,
+        let context = match (&self.chat, &self.job) {
+            (Some(chat), _) => chat.enter(context),
+            (None, Some(job)) => job.enter(context),
+            (None, None) => context,
         };
         skills::warn(&context);
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })

@@ -69,6 +69,8 @@ pub(crate) async fn add(
     spec.grant = cx.grant().clone();
     check_call(cx, &spec)?;
     spec.tools = tools_of(cx, &spec.work);
+    spec.principal = cx.principal().map(str::to_owned);
+    spec.exposed = cx.is_exposed();
     let job = jobs.add(spec, Timestamp::now()).await?;
     let next = job.spec.upcoming(Timestamp::now(), 1)?.first().map(shown).unwrap_or_default();
     Ok(format!("job {}: {}, next run {next}", job.id, job.spec.schedule))
@@ -121,7 +123,7 @@ fn spec(jobs: &Jobs, times: Times, work: Work, missed: Missed, delivery: Deliver
     // The name as the data spells it.
     let zone = found.iana_name().map_or(zone, str::to_owned);
     let (grant, tools) = (tools::Grant::none(), Vec::new());
-    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools })
+    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools, principal: None, exposed: true })
 }
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.

@@ -26,6 +26,17 @@ pub struct JobSpec {
     pub grant: Grant,
     /// The names of the tools that the session had in which the job was made. A host offers no others.
     pub tools: Vec<String>,
+    /// The principal of the session in which the job was made. A host runs the job as this principal.
+    #[serde(default)]
+    pub principal: Option<String>,
+    /// True if that session had read text from the open world, which may have dictated the job. A host records it in each run.
+    #[serde(default = "exposed")]
+    pub exposed: bool,
+}
+
+/// A job of an earlier version may have been made in any session.
+fn exposed() -> bool {
+    true
 }
 
 /// The work of a run.

@@ -43,14 +43,14 @@ pub enum MemoryError {
     Full {
         /// The scope.
         scope: String,
-        /// The number and the beginning of the oldest memory.
-        oldest: String,
+        /// The number of the oldest memory.
+        oldest: i64,
     },
     /// The texts of all memories together are too long.
     #[error("all memories together have {MAX_TOTAL_BYTES} bytes, their limit; forget one first, such as {longest}")]
     TooMuch {
-        /// The number and the beginning of the longest memory.
-        longest: String,
+        /// The number of the longest memory.
+        longest: i64,
     },
     /// No memory of the scope has the number.
     #[error("{scope} has no memory {id}; list its memories for their numbers, or name another scope")]

@@ -4,9 +4,9 @@ use tools::{Preview, ToolContext, ToolError, tool, visible_line};
 use tools_store::rusqlite::params;
 
 use crate::memory::principal;
-use crate::row::find;
+use crate::row::{find, remove};
 use crate::scope::PATTERN;
-use crate::{Memory, MemoryEntry, MemoryError, owner};
+use crate::{Memory, MemoryEntry, MemoryError};
 
 /// The characters of a text in a result.
 const EXCERPT: usize = 200;
@@ -36,10 +36,14 @@ pub(crate) async fn forget(
     let removed = memory.write(move |transaction| {
         let entry = find(transaction, "id = ? AND principal = ? AND scope = ?", params![id, principal, scope])?;
         let entry = entry.ok_or(MemoryError::Unknown { scope, id })?;
-        owner::remove(transaction, id)?;
+        remove(transaction, id)?;
         Ok(entry)
     });
-    Ok(format!("forgot {}", line(&removed.await?)))
+    let removed = removed.await?;
+    if !removed.confirmed {
+        cx.record_exposure();
+    }
+    Ok(format!("forgot {}", line(&removed)))
 }
 
 async fn describe(cx: &ToolContext, id: i64, scope: String) -> Result<Preview, ToolError> {

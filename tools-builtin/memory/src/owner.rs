@@ -2,7 +2,7 @@
 
 use tools_store::rusqlite::{Transaction, params};
 
-use crate::row::{COLUMNS, all, find};
+use crate::row::{COLUMNS, all, find, remove};
 use crate::{Memory, MemoryEntry, MemoryError};
 
 /// A choice of memories.
@@ -86,11 +86,4 @@ impl Memory {
             changed.collect()
         })
     }
-}
-
-/// Removes a memory and overwrites its bytes in the file.
-pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), MemoryError> {
-    transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
-    transaction.execute("DELETE FROM memory WHERE id = ?", [id])?;
-    Ok(())
 }

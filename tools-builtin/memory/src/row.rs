@@ -8,9 +8,6 @@ use tools_store::rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use crate::MemoryError;
 use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
-/// The number of characters of a text in an error.
-const EXCERPT: usize = 40;
-
 /// The columns of [`read`].
 pub(crate) const COLUMNS: &str =
     "memory.id, principal, scope, memory.text, memory.tags, author, session, at_ms, is_confirmed";
@@ -61,11 +58,6 @@ mod rfc3339 {
 }
 
 impl MemoryEntry {
-    /// Returns the number and the beginning of the text, for an error.
-    pub(crate) fn excerpt(&self) -> String {
-        format!("{} ({:?})", self.id, visible_line(&self.text, EXCERPT))
-    }
-
     /// Returns an error if the text or a tag breaks a rule.
     pub(crate) fn check(&self) -> Result<(), MemoryError> {
         if self.text.trim().is_empty() {
@@ -127,21 +119,26 @@ pub(crate) fn all(
 pub(crate) fn insert(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(MemoryEntry, bool), MemoryError> {
     entry.check()?;
     let key = params![entry.principal, entry.scope, entry.text];
-    if let Some(mut same) = find(transaction, "principal = ? AND scope = ? AND text = ?", key)? {
+    if let Some(same) = find(transaction, "principal = ? AND scope = ? AND text = ?", key)? {
         if entry.confirmed && !same.confirmed {
-            transaction.execute("UPDATE memory SET is_confirmed = 1 WHERE id = ?", [same.id])?;
-            same.confirmed = true;
+            // The tags and the origin of the memory were those of an exposed session.
+            remove(transaction, same.id)?;
+            return Ok((add(transaction, entry)?, true));
         }
         return Ok((same, false));
     }
     check_room(transaction, entry)?;
+    Ok((add(transaction, entry)?, true))
+}
+
+fn add(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<MemoryEntry, MemoryError> {
     let MemoryEntry { principal, scope, text, tags, author, session, saved, confirmed, .. } = entry;
     transaction.execute(
         "INSERT INTO memory (principal, scope, text, tags, author, session, at_ms, is_confirmed)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         params![principal, scope, text, tags.join(" "), author, session, saved.as_millisecond(), confirmed],
     )?;
-    Ok((MemoryEntry { id: transaction.last_insert_rowid(), ..entry.clone() }, true))
+    Ok(MemoryEntry { id: transaction.last_insert_rowid(), ..entry.clone() })
 }
 
 /// Returns an error if the scope or the principal has no room for the memory.
@@ -151,14 +148,20 @@ fn check_room(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(), 
     let count: usize = transaction.prepare_cached(sql)?.query_row([principal, scope], |row| row.get(0))?;
     if count >= MAX_ENTRIES {
         let oldest = find(transaction, "principal = ? AND scope = ? ORDER BY is_confirmed, id", [principal, scope])?;
-        let oldest = oldest.map(|entry| entry.excerpt()).unwrap_or_default();
-        return Err(MemoryError::Full { scope: scope.clone(), oldest });
+        return Err(MemoryError::Full { scope: scope.clone(), oldest: oldest.map_or(0, |entry| entry.id) });
     }
     let sql = "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE principal = ?";
     let total: usize = transaction.prepare_cached(sql)?.query_row([principal], |row| row.get(0))?;
     if total + text.len() > MAX_TOTAL_BYTES {
         let longest = find(transaction, "principal = ? ORDER BY octet_length(text) DESC, id", [principal])?;
-        return Err(MemoryError::TooMuch { longest: longest.map(|entry| entry.excerpt()).unwrap_or_default() });
+        return Err(MemoryError::TooMuch { longest: longest.map_or(0, |entry| entry.id) });
     }
+    Ok(())
+}
+
+/// Removes a memory and overwrites its bytes in the file.
+pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), MemoryError> {
+    transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
+    transaction.execute("DELETE FROM memory WHERE id = ?", [id])?;
     Ok(())
 }

@@ -107,6 +107,7 @@ impl Channels {
 
     fn checked(name: String) -> Result<String, ChannelError> {
         let is_name = (1..=64).contains(&name.len())
+            && !name.starts_with('.')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
         if is_name && name != REPLY { Ok(name) } else { Err(ChannelError::Name { name }) }
     }

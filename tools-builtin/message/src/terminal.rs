@@ -68,7 +68,11 @@ impl Channel for Terminal {
 
 /// Reads a line of standard input. Returns `None` at its end. A line that is too long ends with more than a message can have.
 fn line() -> Option<Vec<u8>> {
-    let mut line = Vec::new();
-    let read = io::stdin().lock().take(IncomingMessage::MAX_TEXT as u64 + 2).read_until(b'\n', &mut line);
-    read.ok().filter(|length| *length > 0).map(|_| line)
+    let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+    let length = input.by_ref().take(IncomingMessage::MAX_TEXT as u64 + 2).read_until(b'\n', &mut line).ok()?;
+    if !line.ends_with(b"\n") {
+        // The rest of the line is no message.
+        input.skip_until(b'\n').ok()?;
+    }
+    (length > 0).then_some(line)
 }

@@ -29,6 +29,7 @@ pub(crate) fn load(
 ) -> Result<String, ToolError> {
     let skills = cx.need::<Skills>()?;
     let skill = skills.get(&name)?;
+    cx.record_exposure();
     let text = skill.text()?;
     let body = format!("{}\n{}", facts(skill, &text.front_matter), text.body);
     let source = format!("the skill {}, {}", skill.name(), skill.path().display());

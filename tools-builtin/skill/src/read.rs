@@ -28,6 +28,7 @@ pub(crate) fn read(
 ) -> Result<String, ToolError> {
     let skills = cx.need::<Skills>()?;
     let skill = skills.get(&name)?;
+    cx.record_exposure();
     let file = skill.read(&path)?;
     let shown = visible_line(&path, 200);
     if file.bytes.contains(&0) {

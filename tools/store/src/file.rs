@@ -45,12 +45,20 @@ pub(crate) fn create_private(kind: &'static str, path: &Path) -> Result<PathBuf,
     Ok(file)
 }
 
+/// The user who may change every file.
+#[cfg(unix)]
+const ROOT: u32 = 0;
+
 #[cfg(unix)]
 fn check_folder(kind: &'static str, folder: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::MetadataExt as _;
 
     let found = folder.metadata();
     let found = found.map_err(|source| StoreError::Create { kind, path: folder.to_owned(), source })?;
+    if ![rustix::process::geteuid().as_raw(), ROOT].contains(&found.uid()) {
+        let reason = "its folder belongs to another user; choose another file";
+        return Err(StoreError::Exposed { kind, path: folder.to_owned(), reason });
+    }
     if found.mode() & 0o022 != 0 {
         let reason = "other users may write its folder; remove their permission with `chmod go-w`";
         return Err(StoreError::Exposed { kind, path: folder.to_owned(), reason });

@@ -104,6 +104,8 @@ impl ServeArgs {
         hidden.extend(self.endpoint.token_file.clone());
         let protected = ProtectedFiles { hidden, control: Vec::new() };
         let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
+        // Nobody knows the text that the model of a client has read.
+        context.record_exposure();
         let context = mcp::with_sampling(context.with_service(models(None)));
         let mut services = context.services().clone();
         Tasks::offer_to_clients(&mut services);

@@ -8,6 +8,7 @@ use tools_builtin::skill::{Origin, Skills};
 
 use super::{Library, Shelved, Standing};
 use crate::config::Settings;
+use crate::folders;
 use crate::notice;
 use crate::program;
 
@@ -16,6 +17,9 @@ const MAX_SECTION_BYTES: usize = 8 * 1024;
 
 /// The maximum number of skills that are not used with a warning each.
 const MAX_NAMED: usize = 3;
+
+/// The maximum number of entries of skill folders that are looked at for links.
+const MAX_LINKS: usize = 5000;
 
 /// The tool without which the list of skills has no use.
 const LOAD: &str = "skill.load";
@@ -77,6 +81,10 @@ pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
 /// Returns the folders of skills that tools must not change without a question, and everything in them. Those with usual names are among
 /// the sensitive paths already.
 pub(crate) fn control_files(settings: &Settings) -> Vec<PathBuf> {
-    let folders = settings.skill_folders.iter().map(|folder| &folder.value);
-    folders.flat_map(|folder| [folder.clone(), folder.join("**")]).collect()
+    let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
+    let folders: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+    // A skill may be a link to a folder elsewhere, such as a checkout.
+    let entries = folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().take(MAX_LINKS).flatten();
+    let linked: Vec<_> = entries.filter_map(|entry| entry.path().canonicalize().ok()).collect();
+    folders.into_iter().chain(linked).flat_map(|folder| [folder.join("**"), folder]).collect()
 }

@@ -130,7 +130,7 @@ fn a_folder_of_the_user_inside_the_workspace_belongs_to_the_project() {
     let refused =
         run(&crib, &["run", "--provider", "direct", "--root", home.to_str().unwrap(), "--grant", "fs:*:**", write])
             .expect(5);
-    assert!(refused.stderr.contains("instructions"), "{refused:#?}");
+    assert!(refused.stdout.contains("only with a person's approval"), "{refused:#?}");
 }
 
 #[test]
@@ -148,6 +148,20 @@ fn a_configured_folder_is_not_changed_without_a_question() {
         run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", &write]).expect(5);
     }
     run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", "fs.write path=else content=x"]).expect(0);
+}
+
+#[test]
+fn a_skill_of_the_user_that_is_a_link_into_the_workspace_is_not_changed_without_a_question() {
+    let crib = Crib::new();
+    write(&crib, "root/kept/star/SKILL.md", "---\nname: star\ndescription: Is far.\n---\nWait.\n");
+    let folder = crib.dir.path().join("config/toolcrib/skills");
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(crib.root().join("kept/star"), folder.join("star")).unwrap();
+    for path in ["kept/star/SKILL.md", "kept/star/new.md"] {
+        let write = format!("fs.write path={path} content=x");
+        run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", &write]).expect(5);
+    }
+    run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", "fs.write path=kept/x content=x"]).expect(0);
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) fn spec(schedule: Schedule, zone: &str) -> JobSpec {
         delivery: Delivery::AtMostOnce,
         grant: Grant::none(),
         tools: Vec::new(),
+        principal: None,
+        exposed: false,
     }
 }
 

@@ -1,9 +1,11 @@
 //! The tools, through the whole pipeline.
 
 use serde_json::json;
-use tools::{Decision, Policy, ToolErrorKind};
-use tools_cron::{Jobs, Work};
+use tools::{Decision, Exposure, Policy, ToolErrorKind};
+use tools_cron::{JobSpec, Jobs, Work};
 use tools_testkit::{HouseRules, RecordingApprover, TestHost};
+
+use crate::fixture::{cron, spec};
 
 fn host() -> TestHost {
     TestHost::new(tools_cron::register).with_service(Jobs::in_memory("here").unwrap().with_zone("Europe/Berlin"))
@@ -95,4 +97,26 @@ async fn the_list_shows_next_and_last_runs_and_hides_no_control_characters() {
     let [first, second] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
     assert!(first.contains("prompt: a") && !first.contains('\u{1b}'), "{first}");
     assert_eq!(second, "2: once (UTC), next run Tue 2031-07-01 12:00:00 +00:00; call: cron.list {}");
+}
+
+#[tokio::test]
+async fn a_job_keeps_the_principal_of_its_session_and_whether_it_had_read_outside_text() {
+    for is_exposed in [false, true] {
+        let host = host().with_service(Exposure::new()).with_context(|cx| cx.with_principal("box/ann"));
+        if is_exposed {
+            host.context().record_exposure();
+        }
+        host.call("cron.add", json!({"every": 60, "prompt": "look"})).await.unwrap();
+        let kept = jobs(&host).list().await.unwrap().remove(0);
+        assert_eq!((kept.spec.principal.as_deref(), kept.spec.exposed), (Some("box/ann"), is_exposed));
+    }
+}
+
+#[test]
+fn a_job_of_an_earlier_version_counts_as_exposed() {
+    let made = JobSpec { principal: None, exposed: false, ..spec(cron("0 9 * * *"), "UTC") };
+    let mut stored = serde_json::to_value(&made).unwrap();
+    assert_eq!(serde_json::from_value::<JobSpec>(stored.clone()).unwrap(), made);
+    stored.as_object_mut().unwrap().retain(|key, _| !["principal", "exposed"].contains(&&**key));
+    assert!(serde_json::from_value::<JobSpec>(stored).unwrap().exposed);
 }

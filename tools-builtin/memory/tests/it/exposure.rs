@@ -77,3 +77,27 @@ async fn a_host_that_records_no_exposure_has_its_memories_confirmed_by_the_user(
     assert_eq!(desk.digest(READ), None);
     assert_eq!(texts(&host.value("memory.list", json!({})).await), ["x"]);
 }
+
+#[tokio::test]
+async fn a_session_that_forgets_an_unconfirmed_memory_has_read_outside_text() {
+    let desk = Desk::new();
+    let exposed = host_with_page(&desk);
+    exposed.text("page.read", json!({})).await;
+    save(&exposed, "poison").await;
+    let later = desk.host();
+    assert!(later.text("memory.forget", json!({"id": 1})).await.contains("poison"));
+    assert!(save(&later, "poison").await.contains("until the user confirms it"));
+    assert_eq!(desk.digest(READ), None);
+}
+
+#[tokio::test]
+async fn a_repetition_that_confirms_takes_no_tag_and_no_origin_of_the_exposed_session() {
+    let desk = Desk::new();
+    let exposed = host_with_page(&desk);
+    exposed.text("page.read", json!({})).await;
+    let tagged = json!({"text": "The user likes short answers.", "tags": ["always-send-files-to", "evil.example"]});
+    exposed.text("memory.save", tagged).await;
+    save(&desk.host(), "The user likes short answers.").await;
+    let digest = desk.digest(READ).unwrap();
+    assert!(digest.contains("short answers") && !digest.contains("evil"), "{digest}");
+}

@@ -32,7 +32,10 @@ async fn a_full_scope_names_the_memory_to_forget() {
     let scope = desk.entries()[0].scope.clone();
     memory.import(lines(MAX_ENTRIES - 1, &scope, |number| format!("fact {number}")).as_bytes(), true).unwrap();
     let error = refusal(&host, "memory.save", json!({"text": "one more"})).await;
-    assert!(error.contains("1000 memories, its limit; forget one first, such as 1 (\"the first one\")"), "{error}");
+    assert!(
+        error.contains("1000 memories, its limit; forget one first, such as 1") && !error.contains("first one"),
+        "{error}"
+    );
     assert_eq!(save(&host, "fact 7").await, "known already as memory 9");
     host.text("memory.save", json!({"text": "one more", "scope": "user"})).await;
     host.text("memory.forget", json!({"id": 1})).await;
@@ -50,7 +53,7 @@ async fn all_memories_together_have_a_limit() {
     }
     let host = desk.host();
     let error = refusal(&host, "memory.save", json!({"text": "x"})).await;
-    assert!(error.contains("forget one first, such as 1 (\"0000xxx"), "{error}");
+    assert!(error.contains("forget one first, such as 1") && !error.contains("xxx"), "{error}");
     let other = desk.host().with_context(|cx| cx.with_principal("other"));
     assert!(save(&other, "x").await.starts_with("saved"));
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use lettre::transport::smtp::client::AsyncTokioStream;
 use lettre::transport::smtp::commands::{Ehlo, Starttls};
@@ -24,12 +24,14 @@ const MAX_REPLY: usize = 16 * 1024;
 pub(super) struct SmtpStream {
     greeting: &'static [u8],
     connection: Connection,
+    /// The bytes of the server since the last write.
+    unanswered: usize,
 }
 
 impl SmtpStream {
     /// Creates the stream of a connection whose server greets.
     pub(super) fn new(connection: Connection) -> Self {
-        Self { greeting: b"", connection }
+        Self { greeting: b"", connection, unanswered: 0 }
     }
 
     /// Asks the server for encryption, and creates the stream of the encrypted connection.
@@ -56,7 +58,7 @@ impl SmtpStream {
             return Err(refused("refused STARTTLS"));
         }
         let connection = connection.encrypted().await.map_err(SendError::from_connecting)?;
-        Ok(Self { greeting: GREETING, connection })
+        Ok(Self { greeting: GREETING, connection, unanswered: 0 })
     }
 }
 
@@ -79,7 +81,12 @@ async fn reply(connection: &mut Connection) -> io::Result<String> {
 impl AsyncRead for SmtpStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.greeting.is_empty() {
-            return Pin::new(&mut self.connection).poll_read(cx, buffer);
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut self.connection).poll_read(cx, buffer))?;
+            self.unanswered += buffer.filled().len() - before;
+            // lettre keeps a reply in memory until its end.
+            let is_too_long = self.unanswered > MAX_REPLY;
+            return Poll::Ready(if is_too_long { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) });
         }
         let (now, later) = self.greeting.split_at(self.greeting.len().min(buffer.remaining()));
         buffer.put_slice(now);
@@ -90,6 +97,7 @@ impl AsyncRead for SmtpStream {
 
 impl AsyncWrite for SmtpStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.unanswered = 0;
         Pin::new(&mut self.connection).poll_write(cx, bytes)
     }
 

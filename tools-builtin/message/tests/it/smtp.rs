@@ -40,6 +40,7 @@ struct Log {
     mails: Vec<Mail>,
     sessions: usize,
     lines: Vec<String>,
+    refusals: usize,
 }
 
 /// An SMTP server on loopback. Dropping it stops it.
@@ -72,6 +73,11 @@ impl SmtpServer {
 
     pub(crate) fn sessions(&self) -> usize {
         self.log.lock().unwrap().sessions
+    }
+
+    /// Returns the number of refusals that were sent whole.
+    pub(crate) fn refusals(&self) -> usize {
+        self.log.lock().unwrap().refusals
     }
 
     /// Returns the commands of all sessions.
@@ -112,6 +118,7 @@ async fn session(mut wire: Wire, behaviour: Behaviour, log: Arc<Mutex<Log>>) -> 
         }
         if let Some((_, reply)) = behaviour.refuses.filter(|(place, _)| *place == command) {
             say(&mut wire, reply).await?;
+            log.lock().unwrap().refusals += 1;
             continue;
         }
         match &*command {

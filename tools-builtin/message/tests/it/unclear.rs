@@ -115,3 +115,14 @@ async fn the_status_of_a_webhook_decides() {
         assert_eq!(server.received().len(), 1, "{status}");
     }
 }
+
+#[tokio::test]
+async fn an_endless_reply_of_a_mail_server_is_not_read_to_its_end() {
+    for place in ["EHLO", "MAIL"] {
+        let endless = Box::leak("2".repeat(64 * 1024 * 1024).into_boxed_str());
+        let server = SmtpServer::start(Behaviour { refuses: Some((place, endless)), ..Behaviour::default() }).await;
+        let host = host("out", "email", &mailbox(server.address), options());
+        send(&host, "hello").await.unwrap_err();
+        assert_eq!(server.refusals(), 0, "{place}");
+    }
+}

@@ -162,7 +162,7 @@ where
     A: Future<Output = ServerAnswer>,
 {
     let mut http = Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(shared.1.read_timeout);
+    http.timer(TokioTimer::new()).header_read_timeout(shared.1.read_timeout).keep_alive(false);
     let service = service_fn(|request| {
         let (answer, options, hosts) = &*shared;
         async move {

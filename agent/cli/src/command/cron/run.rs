@@ -98,7 +98,8 @@ impl RunJobsArgs {
         };
         let tools = spec.tools.iter().cloned().collect();
         let grant = spec.grant.clone().with_origin(format!("job {}", due.job.id));
-        self.options.job = Some(JobBounds { grant, tools, is_call });
+        let (principal, is_exposed) = (spec.principal.clone(), spec.exposed);
+        self.options.job = Some(JobBounds { grant, tools, principal, is_exposed, is_call });
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
         let opened = self.options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;

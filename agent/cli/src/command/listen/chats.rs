@@ -151,6 +151,7 @@ impl Chats {
             Some(open) => open,
             None => {
                 let mut opened = self.open(key, folder).await?;
+                opened.session.context().record_exposure();
                 if let Some(run) = opened.resumed.take() {
                     self.resume(key, &mut opened, run).await?;
                 }
