@@ -4,8 +4,8 @@ use agent::{SystemText, ToolSet, tool_guidance};
 use tools::ToolContext;
 
 use crate::memory;
-
 use crate::skills;
+
 /// The workspace's file of instructions for agents.
 const INSTRUCTIONS: &str = "AGENTS.md";
 

@@ -107,7 +107,7 @@ fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigEr
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
     let lines = std::iter::once(provider)
         .chain(programs())
-        .chain(jobs())
+        .chain(jobs(root))
         .chain(web::report(settings)?)
         .chain(memory::report())
         .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
@@ -128,12 +128,12 @@ fn programs() -> Vec<String> {
 
 /// Returns the line on jobs.
 #[cfg(feature = "cron")]
-fn jobs() -> Option<String> {
-    Some(crate::jobs::report(RootOption::default().workspace()))
+fn jobs(root: &RootOption) -> Option<String> {
+    Some(crate::jobs::report(root.workspace()))
 }
 
 #[cfg(not(feature = "cron"))]
-fn jobs() -> Option<String> {
+fn jobs(_root: &RootOption) -> Option<String> {
     None
 }
 

@@ -19,7 +19,7 @@ const MAX_SECTION_BYTES: usize = 8 * 1024;
 const MAX_NAMED: usize = 3;
 
 /// The maximum number of entries of skill folders that are looked at for links.
-const MAX_LINKS: usize = 5000;
+const MAX_ENTRIES: usize = 5000;
 
 /// The tool without which the list of skills has no use.
 const LOAD: &str = "skill.load";
@@ -79,12 +79,13 @@ pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
 }
 
 /// Returns the folders of skills that tools must not change without a question, and everything in them. Those with usual names are among
-/// the sensitive paths already.
+/// the sensitive paths already, and no tool reaches the program's own.
 pub(crate) fn control_files(settings: &Settings) -> Vec<PathBuf> {
-    let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
-    let folders: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+    let configured: Vec<_> = settings.skill_folders.iter().map(|folder| folder.value.clone()).collect();
     // A skill may be a link to a folder elsewhere, such as a checkout.
-    let entries = folders.iter().filter_map(|folder| folder.read_dir().ok()).flatten().take(MAX_LINKS).flatten();
-    let linked: Vec<_> = entries.filter_map(|entry| entry.path().canonicalize().ok()).collect();
-    folders.into_iter().chain(linked).flat_map(|folder| [folder.join("**"), folder]).collect()
+    let folders = folders::skills().into_iter().chain(configured.iter().cloned());
+    let entries = folders.filter_map(|folder| folder.read_dir().ok()).flatten().take(MAX_ENTRIES).flatten();
+    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+    let linked: Vec<_> = links.filter_map(|link| link.path().canonicalize().ok()).collect();
+    configured.into_iter().chain(linked).flat_map(|folder| [folder.join("**"), folder]).collect()
 }
