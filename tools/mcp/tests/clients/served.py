@@ -6,8 +6,8 @@ import json
 import subprocess
 
 
-# The tools that need a session, and a search service.
-NOT_SERVED = {"agent.spawn", "todo.read", "todo.write", "web.search"}
+# The tools that need a session, a search service, or skills.
+NOT_SERVED = {"agent.spawn", "skill.load", "skill.read", "todo.read", "todo.write", "web.search"}
 
 
 # The defaults that the server adds, by tool and property: the model is the client's.
