@@ -8,6 +8,7 @@ use tools::tasks::{TaskFuture, TaskState};
 use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult};
 
 use crate::Budget;
+use crate::counted::counted;
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;
@@ -41,7 +42,6 @@ impl BackgroundAgent {
 
     fn used(&self) -> String {
         let spent = self.budget.spent();
-        let counted = |count: u64, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
         format!("{}, {}", counted(spent.steps, "step"), counted(spent.calls, "call"))
     }
 }

@@ -5,6 +5,7 @@ mod background_agent;
 mod budget;
 mod compacted;
 pub mod consent;
+mod counted;
 pub mod driver;
 mod event;
 mod extract;

@@ -11,6 +11,7 @@ use tools::{
 };
 
 use crate::background_agent::BackgroundAgent;
+use crate::counted::counted;
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
 use crate::{Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
 
@@ -241,7 +242,6 @@ fn unfinished(name: &str, reason: &str, messages: &[Message]) -> ToolResult {
 
 /// Returns the counts of a run, such as `3 steps, 5 calls (1 failed)`.
 fn counts(summary: &Summary) -> String {
-    let counted = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
     let failed = if summary.failed_calls > 0 { format!(" ({} failed)", summary.failed_calls) } else { String::new() };
     format!("{}, {}{failed}", counted(summary.steps, "step"), counted(summary.calls, "call"))
 }
