@@ -153,5 +153,6 @@ fn a_file_and_a_folder_of_another_user_are_refused_and_left_as_they_are() {
     assert_eq!((fs::read_dir(&other).unwrap().count(), fs::read(&file).unwrap().len()), (0, 0));
     private::tighten(&file).unwrap();
     assert_eq!(mode(&file), 0o644);
+    fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     assert!(private::read(&file, 10).is_err() && private::check_file(&file).is_err());
 }
