@@ -59,9 +59,9 @@ pub(crate) enum Error {
     #[cfg(feature = "cron")]
     #[error("{0} is for one session, and each job has its own; drop the flag")]
     SessionOfJobs(&'static str),
-    #[cfg(feature = "cron")]
-    #[error("there is no folder for the jobs, because the user has no home; set HOME or XDG_DATA_HOME")]
-    NoDataFolder,
+    #[cfg(any(feature = "cron", feature = "memory"))]
+    #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
+    NoData,
     #[cfg(not(feature = "journal"))]
     #[error("this program was built without journals; rebuild it with --features journal")]
     NoJournal,
@@ -195,9 +195,6 @@ pub(crate) enum Error {
     #[cfg(feature = "memory")]
     #[error("cannot read {}: {source}; check the path", path.display())]
     MemoryFile { path: PathBuf, source: io::Error },
-    #[cfg(feature = "memory")]
-    #[error("there is no folder for the data of this user, so there are no memories; set HOME")]
-    NoData,
     #[cfg(all(feature = "journal", feature = "web"))]
     #[error("the channel {channel} cannot be listened to: {reason}")]
     Channel { channel: String, reason: String },
@@ -228,7 +225,7 @@ impl Error {
             #[cfg(feature = "cron")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
             #[cfg(feature = "cron")]
-            Self::Jobs(_) | Self::SessionOfJobs(_) | Self::NoDataFolder => Exit::Usage,
+            Self::Jobs(_) | Self::SessionOfJobs(_) => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::Names(_)
             | Self::Listen { .. }
@@ -255,7 +252,9 @@ impl Error {
             #[cfg(feature = "mcp")]
             Self::Login(_) => Exit::Failed,
             #[cfg(feature = "memory")]
-            Self::Memory(_) | Self::ImportMemories(_) | Self::MemoryFile { .. } | Self::NoData => Exit::Usage,
+            Self::Memory(_) | Self::ImportMemories(_) | Self::MemoryFile { .. } => Exit::Usage,
+            #[cfg(any(feature = "cron", feature = "memory"))]
+            Self::NoData => Exit::Usage,
             Self::Unusable(_) => Exit::Problems,
             #[cfg(not(feature = "journal"))]
             Self::NoJournal => Exit::Usage,

@@ -26,7 +26,7 @@ pub(crate) fn insert(services: &mut Services, workspace: String) {
 /// # Errors
 /// Returns an error if the user has no home.
 pub(crate) fn open(workspace: String) -> Result<Jobs, Error> {
-    let folder = folders::data().ok_or(Error::NoDataFolder)?;
+    let folder = folders::data().ok_or(Error::NoData)?;
     let jobs = Jobs::new(folder.join(FILE), workspace);
     let zone = TimeZone::try_system().ok().and_then(|zone| zone.iana_name().map(str::to_owned));
     Ok(zone.into_iter().fold(jobs, Jobs::with_zone))

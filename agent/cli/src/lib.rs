@@ -48,7 +48,6 @@ mod output_format;
 mod parameter;
 mod person;
 mod policy;
-mod private;
 mod program;
 mod prompt_runner;
 mod provider_choice;

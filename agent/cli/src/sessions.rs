@@ -13,6 +13,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use tools_store::private;
+
 pub(crate) use self::error::{OtherService, SessionError};
 pub(crate) use self::id::SessionId;
 pub(crate) use self::lock::LockedSession;
@@ -20,7 +22,7 @@ pub(crate) use self::retention::Retention;
 pub(crate) use self::stored::StoredSession;
 pub(crate) use self::summary::SessionSummary;
 pub(crate) use self::tasks::TaskFile;
-use crate::{folders, notice, private};
+use crate::{folders, notice};
 
 /// The file name ending of a session's journal.
 const JOURNAL: &str = "journal";
@@ -165,9 +167,9 @@ impl SessionFolder {
     /// Creates the folder, or checks that no other user can read it.
     fn prepare(&self) -> io::Result<()> {
         if let Some(state) = self.path.parent() {
-            private::create_folder(state)?;
+            private::prepare_folder(state)?;
         }
-        private::create_folder(&self.path)?;
+        private::prepare_folder(&self.path)?;
         private::check_folder(&self.path)
     }
 }

@@ -6,6 +6,7 @@ use agent::{Driver, Outcome, Run, Scripted, Session, Turn};
 use serde_json::{Value, json};
 use tools::{Catalog, ToolCall, ToolContext};
 
+use crate::digging::{Digging, until};
 use crate::notebook::Notebook;
 use crate::spawn::{catalog, context, delegated, lead, session, spawning};
 use crate::workshop::add;
@@ -79,6 +80,39 @@ async fn a_resumed_session_has_read_what_the_session_had() {
         let summary = driver([]).resume(&mut third, run).await.unwrap();
         assert!(matches!(summary.outcome, Outcome::Answer { .. }));
         assert_eq!(third.context().is_exposed(), is_exposed, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resumed() {
+    let (reads, digs) = (ToolCall::new("1", "page", json!({})), ToolCall::new("2", "dig", json!({})));
+    for turns in [
+        // The checkpoint has the text.
+        vec![Turn::calls([reads.clone()]), Turn::calls([digs.clone()])],
+        // The journal alone has it.
+        vec![Turn::calls([reads, digs])],
+    ] {
+        let mut catalog = tools();
+        let digging = Digging::new(&mut catalog);
+        let notebook = Notebook::default();
+        let recorded = || session(&catalog, context().with_journal(Arc::new(notebook.clone())).with_session("s"));
+        let stopped = async {
+            digging.until_begun(1).await;
+            until(|| notebook.lines().iter().any(|line| line.kind == "outcome")).await;
+        };
+        let mut first = recorded();
+        tokio::select! {
+            ended = driver(turns).run(&mut first, "one") => panic!("{ended:?}"),
+            () = stopped => {}
+        }
+        drop(first);
+
+        digging.permits.add_permits(1);
+        let mut second = recorded();
+        let run = second.stored_run().await.unwrap().unwrap();
+        assert!(!second.context().is_exposed());
+        driver([Turn::answer("done")]).resume(&mut second, run).await.unwrap();
+        assert!(second.context().is_exposed());
     }
 }
 

@@ -9,6 +9,7 @@ mod call_timeout;
 mod compaction;
 mod consent;
 mod deferred;
+mod digging;
 mod direct;
 mod driver;
 mod event;

@@ -8,8 +8,9 @@ use agent::{SessionConsent, Turn};
 use serde_json::{Value, json};
 use tools::{Effects, Grant, Policy, Tasks, Tool, ToolCall, ToolContext};
 
+use crate::digging::Digging;
 use crate::spawn::{agents, catalog, context, delegated, lead, session, spawning};
-use crate::spawn_background::{Digging, background, with_tasks};
+use crate::spawn_background::{background, with_tasks};
 use crate::workshop::kind;
 
 /// Approves all calls and keeps the questions.

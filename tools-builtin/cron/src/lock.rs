@@ -1,9 +1,10 @@
 //! [`JobLock`]: the right to run a job, which ends with its process.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use tools_store::private;
 
 use crate::CronError;
 
@@ -29,8 +30,8 @@ impl JobLock {
     pub(crate) fn take(folder: &Path, job: i64) -> Result<Option<Self>, CronError> {
         let path = folder.join(format!("{job}.lock"));
         let unusable = |source| CronError::Lock { path: path.clone(), source };
-        create_folder(folder).map_err(unusable)?;
-        let file = open(&path).map_err(unusable)?;
+        private::create_folder(folder).map_err(unusable)?;
+        let file = private::open_or_create(&path).map_err(unusable)?;
         for _ in 0..ATTEMPTS {
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Self { path, _file: file })),
@@ -45,20 +46,4 @@ impl JobLock {
     pub(crate) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
     }
-}
-
-fn create_folder(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }

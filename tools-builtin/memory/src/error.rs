@@ -46,8 +46,10 @@ pub enum MemoryError {
         /// The number of the oldest memory.
         oldest: i64,
     },
-    /// The texts of all memories together are too long.
-    #[error("all memories together have {MAX_TOTAL_BYTES} bytes, their limit; forget one first, such as {longest}")]
+    /// The texts of all memories of the principal are too long.
+    #[error(
+        "all memories of the principal together have {MAX_TOTAL_BYTES} bytes, their limit; forget one first, such as {longest}"
+    )]
     TooMuch {
         /// The number of the longest memory.
         longest: i64,

@@ -6,8 +6,12 @@ pub const MAX_TEXT_BYTES: usize = 4096;
 /// The maximum number of memories of a scope.
 pub const MAX_ENTRIES: usize = 1000;
 
-/// The maximum length of all texts of a principal together, in bytes.
+/// The maximum length of the texts of a principal in all scopes together, in bytes.
 pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
+
+/// The maximum length of a file of memories that is imported, in bytes. It is kept in memory until all of it is read, so that nothing waits
+/// for a slow file.
+pub(crate) const MAX_IMPORT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of tags of a memory.
 pub const MAX_TAGS: usize = 8;

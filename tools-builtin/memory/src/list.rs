@@ -20,8 +20,8 @@ const PAGE: usize = 20;
     reads = "memory:{scope}",
     needs = Memory,
     tags = ["memory"],
-    // Fits 20 of the longest texts, whose invisible characters are escaped.
-    max_output = "512KiB",
+    // Fits a page of the longest texts, each byte of which may be a control character, escaped in eight.
+    max_output = "768KiB",
     example({}),
     example({"scope": "user", "tag": "style"}),
     example({"before": 40}),

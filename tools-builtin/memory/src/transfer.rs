@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use crate::limits::MAX_TEXT_BYTES;
+use crate::limits::{MAX_IMPORT_BYTES, MAX_TEXT_BYTES};
 use crate::row::insert;
 use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};
@@ -28,6 +28,11 @@ pub enum ImportError {
         /// The problem.
         reason: String,
     },
+    /// The input is too long.
+    #[error(
+        "the memories have more than {MAX_IMPORT_BYTES} bytes, the limit of one import; split the file between two lines"
+    )]
+    TooLong,
     /// The store cannot be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -76,12 +81,13 @@ impl Memory {
 
 /// Reads the entries with the numbers of their lines.
 fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryEntry)>, ImportError> {
-    let (mut entries, mut bytes) = (Vec::new(), Vec::new());
+    let (mut entries, mut bytes, mut left) = (Vec::new(), Vec::new(), MAX_IMPORT_BYTES);
     for line in 1.. {
         bytes.clear();
         if (&mut lines).take(MAX_LINE_BYTES + 1).read_until(b'\n', &mut bytes)? == 0 {
             break;
         }
+        left = left.checked_sub(bytes.len() as u64).ok_or(ImportError::TooLong)?;
         let invalid = |reason: String| ImportError::Line { line, reason };
         if bytes.len() as u64 > MAX_LINE_BYTES {
             return Err(invalid(format!("it is longer than {MAX_LINE_BYTES} bytes")));
@@ -90,7 +96,7 @@ fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryE
             continue;
         }
         let mut entry: MemoryEntry = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
-        Scope::from_stored(&entry.scope).map_err(|error| invalid(error.to_string()))?;
+        Scope::from_stored(&entry.scope).and_then(|_| entry.check()).map_err(|error| invalid(error.to_string()))?;
         if !is_trusted {
             (entry.author, entry.session, entry.confirmed) = (AUTHOR.to_owned(), None, false);
         }

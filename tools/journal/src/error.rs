@@ -17,11 +17,11 @@ pub enum OpenError {
         source: std::io::Error,
     },
     /// SQLite cannot open the file, or not with a write-ahead log.
-    #[error("cannot open the journal {}: {reason}; choose a journal on a local disk", path.display())]
+    #[error("cannot open the journal {}: {reason}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
-        /// The error from SQLite.
+        /// The problem and the next step.
         reason: String,
     },
     /// The file is not a journal.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::open::BUSY_TIMEOUT;
+
 /// An error from opening or using a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -28,13 +30,13 @@ pub enum StoreError {
         reason: &'static str,
     },
     /// SQLite cannot open the file, or not with a write-ahead log.
-    #[error("cannot open the {kind} {}: {reason}; choose a file on a local disk", path.display())]
+    #[error("cannot open the {kind} {}: {reason}", path.display())]
     Open {
         /// The kind of store.
         kind: &'static str,
         /// The file.
         path: PathBuf,
-        /// The error from SQLite.
+        /// The problem and the next step.
         reason: String,
     },
     /// The file is not a store of this kind.
@@ -60,10 +62,22 @@ pub enum StoreError {
         /// The newest supported version.
         known: i64,
     },
+    /// Another process held the write lock for too long. Nothing was written.
+    #[error("another process has been writing for {} s; try again when it has ended", BUSY_TIMEOUT.as_secs())]
+    Busy,
     /// A transaction failed. Nothing of it was written.
     #[error("the database refused: {0}; try again, and check the free space of the disk")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(rusqlite::Error),
     /// The async runtime is shutting down.
     #[error("the store is closed, because the program ends; start it again")]
     Closed,
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy) => Self::Busy,
+            _ => Self::Sqlite(error),
+        }
+    }
 }

@@ -1,13 +1,23 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "sqlite", doc = include_str!("../README.md"))]
 
+#[cfg(feature = "sqlite")]
 mod error;
+#[cfg(feature = "sqlite")]
 mod file;
+#[cfg(feature = "sqlite")]
 mod open;
+pub mod private;
+#[cfg(feature = "sqlite")]
 mod schema;
+#[cfg(feature = "sqlite")]
 mod store;
 
-pub use error::StoreError;
-pub use open::{Durability, begin, connect};
+#[cfg(feature = "sqlite")]
+pub use self::{
+    error::StoreError,
+    open::{Durability, begin, connect},
+    schema::Schema,
+    store::Store,
+};
+#[cfg(feature = "sqlite")]
 pub use rusqlite;
-pub use schema::Schema;
-pub use store::Store;

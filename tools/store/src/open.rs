@@ -13,7 +13,7 @@ use crate::{Schema, StoreError, file};
 const HEADER: &[u8] = b"SQLite format 3\0";
 
 /// The time a writer waits for another one, of any process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The pause between two attempts to switch to a write-ahead log, which SQLite does not retry itself.
 const RETRY_PAUSE: Duration = Duration::from_millis(5);
@@ -47,7 +47,7 @@ impl Schema {
         durability: Durability,
         flags: OpenFlags,
     ) -> Result<Connection, StoreError> {
-        let header = header(path).map_err(|error| self.unopened(path, error.to_string()))?;
+        let header = header(path).map_err(|error| self.unopened(path, format!("{error}; check its permissions")))?;
         // SQLite would overwrite any file shorter than its header.
         if !header.is_empty() && header != HEADER {
             return Err(self.other_file(path));
@@ -67,21 +67,23 @@ impl Schema {
         self.migrate(&mut connection, path)?;
         let mode = switch_to_wal(&connection).map_err(&refused)?;
         if !mode.eq_ignore_ascii_case("wal") {
-            return Err(self.unopened(path, format!("it supports journal mode {mode} but no write-ahead log")));
+            let reason =
+                format!("it supports journal mode {mode} but no write-ahead log; choose a file on a local disk");
+            return Err(self.unopened(path, reason));
         }
         connection.pragma_update(None, "synchronous", durability.synchronous()).map_err(&refused)?;
         Ok(connection)
     }
 
-    /// Runs the missing migrations. Another process that does so too waits, and finds nothing left to do.
+    /// Runs the missing migrations. Another process that does so too waits, and finds nothing left to do. A file that has them all is
+    /// not locked, because another process may be writing.
     fn migrate(&self, connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+        if self.migrated(connection, path)? == self.version() {
+            return Ok(());
+        }
         let refused = self.refused(path);
         let transaction = begin(connection).map_err(&refused)?;
-        let sql = "SELECT count(*) FROM sqlite_schema";
-        let tables: i64 = transaction.query_row(sql, [], |row| row.get(0)).map_err(&refused)?;
-        let application: i64 = pragma(&transaction, "application_id").map_err(&refused)?;
-        let is_new = tables == 0 && application == 0;
-        let version = if is_new { 0 } else { self.check(&transaction, path)? };
+        let version = self.migrated(&transaction, path)?;
         if version < self.version() {
             let missing = (0..).zip(self.migrations).filter(|(number, _)| *number >= version);
             let mut missing = missing.map(|(_, migration)| migration);
@@ -90,6 +92,15 @@ impl Schema {
             transaction.pragma_update(None, "user_version", self.version()).map_err(&refused)?;
         }
         transaction.commit().map_err(&refused)
+    }
+
+    /// Returns the version of a file, which is 0 if it has no tables yet.
+    fn migrated(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+        let refused = self.refused(path);
+        let sql = "SELECT count(*) FROM sqlite_schema";
+        let tables: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(&refused)?;
+        let application = pragma(connection, "application_id").map_err(&refused)?;
+        if tables == 0 && application == 0 { Ok(0) } else { self.check(connection, path) }
     }
 
     /// Opens a file for reading. Returns its version too: it is not migrated.
@@ -149,7 +160,7 @@ impl Schema {
     fn refused(&self, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
         move |error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => self.other_file(path),
-            _ => self.unopened(path, error.to_string()),
+            _ => self.unopened(path, reason(error)),
         }
     }
 
@@ -185,7 +196,15 @@ pub fn connect(kind: &'static str, path: &Path, durability: Durability) -> Resul
         connection.pragma_update(None, "synchronous", durability.synchronous())?;
         Ok(connection)
     };
-    open().map_err(|error| StoreError::Open { kind, path: path.to_owned(), reason: error.to_string() })
+    open().map_err(|error| StoreError::Open { kind, path: path.to_owned(), reason: reason(error) })
+}
+
+/// Returns the reason why SQLite cannot open a file, and the next step.
+fn reason(error: rusqlite::Error) -> String {
+    match StoreError::from(error) {
+        StoreError::Sqlite(error) => format!("{error}; check the file and its disk"),
+        busy => busy.to_string(),
+    }
 }
 
 /// Begins a transaction that takes the write lock at once, before its first read. It waits for writers of other processes.

@@ -6,10 +6,11 @@ use agent::{BudgetError, BudgetLimits, BudgetScope, BudgetWindow, Cost, Exhauste
 use jiff::Timestamp;
 use tokio::task::spawn_blocking;
 use tools_journal::{CounterKey, SharedCounters};
+use tools_store::private;
 
 use crate::error::Error;
+use crate::folders;
 use crate::sessions::SessionError;
-use crate::{folders, private};
 
 /// The file in the state folder.
 const FILE: &str = "budget.counters";
@@ -40,7 +41,7 @@ impl SharedWindows {
     /// Opens the counters. The state folder is created if it is missing.
     pub(super) fn open(day: BudgetLimits, month: BudgetLimits) -> Result<Self, Error> {
         let folder = folders::state().ok_or(SessionError::NoHome)?;
-        private::create_folder(&folder).map_err(|source| SessionError::Folder { path: folder.clone(), source })?;
+        private::prepare_folder(&folder).map_err(|source| SessionError::Folder { path: folder.clone(), source })?;
         let counters = Arc::new(SharedCounters::open(&folder.join(FILE))?);
         let windows = [Window { period: Period::Day, limits: day }, Window { period: Period::Month, limits: month }];
         let is_limited = |window: &Window| window.limits != BudgetLimits::new();

@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{folders, private};
+use tools_store::private;
+
+use crate::folders;
 
 /// The maximum number of entries; the oldest are dropped.
 pub(super) const MAX_ENTRIES: usize = 1000;
@@ -23,7 +25,7 @@ pub(crate) fn path() -> Option<PathBuf> {
 /// Returns an error if the path is not a regular file or the file is too large for a history.
 pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent() {
-        private::create_folder(directory)?;
+        private::prepare_folder(directory)?;
     }
     match private::create_file(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -33,7 +35,7 @@ pub(super) fn prepare(path: &Path) -> io::Result<()> {
     if !metadata.is_file() || metadata.len() > MAX_FILE_BYTES {
         return Err(io::Error::other("not a history file"));
     }
-    private::tighten(path, private::FILE)
+    private::tighten(path)
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl FilterOptions {
 
 impl MemoryArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let memory = memory::own().ok_or(Error::NoData)?;
+        let memory = memory::own()?;
         match self.command {
             MemoryCommand::List { filter, json } => list(&memory.entries(&filter.filter())?, json)?,
             MemoryCommand::Export { filter } => {

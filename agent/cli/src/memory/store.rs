@@ -1,21 +1,19 @@
 //! The file of memories in the user's data folder.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use tools::{Services, ToolContext};
-use tools_builtin::memory::Memory;
+use tools_builtin::memory::{Counts, Memory};
 
+use crate::error::Error;
 use crate::{folders, notice, program};
 
-const ABSENT: &str = "there is no folder for the memories of this user; set HOME";
-
-fn file() -> Option<PathBuf> {
-    Some(folders::data()?.join("memory.sqlite"))
-}
-
-/// Returns the memories of the user, for a command of their own. Returns `None` if there is no folder for them.
-pub(crate) fn own() -> Option<Memory> {
-    file().map(Memory::new)
+/// Returns the memories of the user, for a command of their own.
+///
+/// # Errors
+/// Returns an error if there is no folder for them.
+pub(crate) fn own() -> Result<Memory, Error> {
+    Ok(Memory::new(folders::data().ok_or(Error::NoData)?.join("memory.sqlite")))
 }
 
 /// Adds the memories of a session in this root, unless the program has its own.
@@ -24,8 +22,8 @@ pub(crate) fn insert(services: &mut Services, root: &Path) {
         return;
     }
     match own() {
-        Some(memory) => services.insert(memory.with_project(root)),
-        None => services.insert_absent::<Memory>(ABSENT),
+        Ok(memory) => services.insert(memory.with_project(root)),
+        Err(error) => services.insert_absent::<Memory>(error.to_string()),
     }
 }
 
@@ -41,7 +39,7 @@ pub(crate) fn digest(cx: &ToolContext) -> String {
 
 /// Returns the line of `doctor`.
 pub(crate) fn report() -> Vec<String> {
-    let Some(Ok(counts)) = own().map(|memory| memory.counts()) else { return Vec::new() };
+    let Ok(counts) = counts() else { return Vec::new() };
     let waiting = match counts.unconfirmed {
         0 => String::new(),
         unconfirmed => {
@@ -53,5 +51,9 @@ pub(crate) fn report() -> Vec<String> {
 
 /// Returns the reason why the memories cannot be used.
 pub(crate) fn fault() -> Option<String> {
-    own().map_or_else(|| Some(ABSENT.to_owned()), |memory| memory.counts().err().map(|error| error.to_string()))
+    counts().err().map(|error| error.to_string())
+}
+
+fn counts() -> Result<Counts, Error> {
+    Ok(own()?.counts()?)
 }

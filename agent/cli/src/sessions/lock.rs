@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tools_store::private;
+
 use super::tasks::{NEW_TASKS, TASKS};
 use super::{BESIDE, JOURNAL, SessionError, SessionId, TaskFile};
-use crate::private;
 
 /// The file name ending of a session's lock.
 const LOCK: &str = "lock";

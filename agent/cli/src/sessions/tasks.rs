@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tools::tasks::{StoredTasks, TaskStore};
+use tools_store::private;
 
-use crate::{notice, private};
+use crate::notice;
 
 /// The file of the tasks next to a session's journal.
 pub(super) const TASKS: &str = "tasks";

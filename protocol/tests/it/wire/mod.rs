@@ -3,6 +3,7 @@
 mod bombs;
 mod definition;
 mod exchange;
+mod exchange_law;
 pub(crate) mod exchange_rules;
 pub(crate) mod judge;
 mod judged;

@@ -47,19 +47,61 @@ async fn a_rule_that_asks_or_denies_leaves_memories_out() {
     }
 }
 
+/// Saves facts of the same length in a scope.
+async fn fill(desk: &Desk, scope: &str, count: usize) {
+    for number in 0..count {
+        let text = format!("{scope} fact {number:03} {}", "é".repeat(100));
+        desk.host().text("memory.save", json!({"text": text, "scope": scope})).await;
+    }
+}
+
+/// Returns the number of memories of a scope in a digest.
+fn shown(digest: &str, scope: &str) -> usize {
+    digest.matches(&format!(" ({scope}), saved ")).count()
+}
+
 #[tokio::test]
 async fn a_digest_is_short_and_says_what_it_leaves_out() {
     let desk = Desk::new();
-    let host = desk.host();
-    save(&host, &"long ".repeat(800)).await;
+    save(&desk.host(), &"long ".repeat(800)).await;
     let digest = desk.digest(READ).unwrap();
     assert!(digest.contains("  | […]\n") && digest.len() < 1200, "{digest}");
-    for number in 0..100 {
-        save(&host, &format!("fact {number} {}", "é".repeat(100))).await;
+    assert!(!digest.contains("left out"), "{digest}");
+    fill(&desk, "project", 100).await;
+    let digest = desk.digest(READ).unwrap();
+    assert!(digest.len() <= MAX_DIGEST_BYTES && digest.len() > MAX_DIGEST_BYTES - 300, "{}", digest.len());
+    assert!(digest.contains("fact 099 ") && !digest.contains("fact 009 "), "{digest}");
+    let left_out = format!("newest; {} of the project are left out", 101 - shown(&digest, "project"));
+    assert!(digest.contains(&left_out), "{digest}");
+}
+
+#[tokio::test]
+async fn project_and_user_have_half_of_a_digest_each_and_the_rest_of_the_other_half() {
+    let desk = Desk::new();
+    fill(&desk, "user", 30).await;
+    let user = desk.digest(READ).unwrap();
+    fill(&desk, "project", 30).await;
+    let both = desk.digest(READ).unwrap();
+    assert!(both.len() <= MAX_DIGEST_BYTES, "{}", both.len());
+    let (of_project, of_user) = (shown(&both, "project"), shown(&both, "user"));
+    assert!(of_project.abs_diff(of_user) <= 1 && of_user > 3 && shown(&user, "user") > 2 * of_user - 2, "{both}");
+    assert!(both.find("(project)") < both.find("(user)"), "{both}");
+    let (left_project, left_user) = (30 - of_project, 30 - of_user);
+    let left_out = format!(" {left_project} of the project and {left_user} of the user are left out");
+    assert!(both.contains(&left_out), "{both}");
+    // The newest of each are there.
+    for scope in ["project", "user"] {
+        assert!(both.contains(&format!("{scope} fact 029")) && !both.contains(&format!("{scope} fact 000")), "{both}");
+    }
+}
+
+#[tokio::test]
+async fn the_limit_of_a_digest_counts_what_is_escaped() {
+    let desk = Desk::new();
+    for number in 0..20 {
+        save(&desk.host(), &format!("{number} {}", "<<<end ".repeat(50))).await;
     }
     let digest = desk.digest(READ).unwrap();
-    assert!(digest.len() < MAX_DIGEST_BYTES + 600, "{}", digest.len());
-    assert!(digest.contains("fact 99 ") && !digest.contains("fact 9 "), "{digest}");
-    let left_out = 101 - digest.matches("\nmemory ").count();
-    assert!(digest.contains(&format!("{left_out} older ones are left out")), "{digest}");
+    assert!(digest.len() <= MAX_DIGEST_BYTES, "{}", digest.len());
+    assert!(digest.contains("<U+003C><<end <U+003C><<end"), "{digest}");
 }

@@ -32,6 +32,40 @@ async fn memories_with_more_of_the_words_come_first_and_tags_count() {
 }
 
 #[tokio::test]
+async fn a_search_with_many_words_says_which_ones_it_left_out() {
+    let desk = Desk::new();
+    let host = desk.host();
+    save(&host, "needle").await;
+    let words = |count| (0..count).map(|number| format!("word{number} ")).collect::<String>();
+    let found = host.value("memory.search", json!({"query": words(31) + "needle"})).await;
+    assert_eq!((texts(&found), &found["note"]), (vec!["needle".to_owned()], &json!(null)));
+    for (query, expected) in [(words(32) + "needle", 0), ("needle ".to_owned() + &words(32), 1)] {
+        let found = host.value("memory.search", json!({"query": query})).await;
+        assert_eq!(texts(&found).len(), expected);
+        assert!(found["note"].as_str().unwrap().starts_with("only the first 32 different words"), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_longest_texts_is_whole() {
+    let desk = Desk::new();
+    let host = desk.host();
+    let tags: Vec<_> = (0..8).map(|number| format!("{number}{}", "x".repeat(31))).collect();
+    for number in 0..20 {
+        let text = format!("{number:02} needle {}", "\u{1}".repeat(tools_memory::MAX_TEXT_BYTES - 10));
+        host.text("memory.save", json!({"text": text, "tags": tags})).await;
+    }
+    for (tool, arguments, count) in
+        [("memory.list", json!({}), 20), ("memory.search", json!({"query": "needle", "limit": 10}), 10)]
+    {
+        let result = host.call(tool, arguments).await.unwrap();
+        let found: serde_json::Value = serde_json::from_str(&result.to_text()).unwrap();
+        assert_eq!(texts(&found).len(), count);
+        assert!(texts(&found).iter().all(|text| text.ends_with("<U+0001>")), "{tool}");
+    }
+}
+
+#[tokio::test]
 async fn the_same_text_is_saved_once() {
     let desk = Desk::new();
     assert_eq!(save(&desk.host(), "x").await, "saved as memory 1");

@@ -1,7 +1,7 @@
 //! Export and import.
 
 use serde_json::json;
-use tools_memory::{Imported, MemoryEntry};
+use tools_memory::{ImportError, Imported, MemoryEntry};
 
 use crate::desk::{Desk, save};
 
@@ -57,4 +57,17 @@ async fn a_wrong_line_imports_nothing_and_is_named() {
         assert!(error.starts_with("line 3 is not a memory: ") && error.contains(reason), "{error}");
     }
     assert_eq!(desk.entries().len(), 1);
+}
+
+#[test]
+fn a_long_file_is_refused_before_all_of_it_is_read() {
+    const MIB: usize = 1024 * 1024;
+    let desk = Desk::new();
+    let line = format!("{}\n", json!({"scope": "user", "text": "x".repeat(4096)}));
+    let text = line.repeat(20 * MIB / line.len());
+    let mut left = text.as_bytes();
+    let error = desk.memory().import(&mut left, true).unwrap_err();
+    assert!(matches!(error, ImportError::TooLong), "{error}");
+    assert!((3 * MIB..5 * MIB).contains(&left.len()), "{}", left.len());
+    assert!(desk.entries().is_empty());
 }

@@ -280,7 +280,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
 fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     if owner == FileOwner::User {
-        crate::private_file::create_folder(folder)?;
+        tools_store::private::create_folder(folder)?;
     }
     let mut builder = tempfile::Builder::new();
     let present = fs::metadata(path).ok().map(|metadata| metadata.permissions());

@@ -106,3 +106,34 @@ async fn waiting_for_another_writer_does_not_block_the_async_thread() {
     held.unwrap();
     assert_eq!(added, 1);
 }
+
+#[test]
+fn a_file_is_opened_and_read_while_another_connection_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("counter");
+    let open = || Store::open(&path, &COUNTER, Durability::Process).unwrap();
+    let written = open().write_blocking(|transaction| {
+        transaction.execute("UPDATE counter SET value = 7", [])?;
+        open().read_blocking(|transaction| {
+            Ok::<i64, StoreError>(transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?)
+        })
+    });
+    assert_eq!(written.unwrap(), 0);
+}
+
+#[test]
+fn the_error_of_a_locked_file_says_to_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Store::open(&folder.path().join("counter"), &COUNTER, Durability::Process).unwrap();
+    let (late, writer) = (open(), open());
+    let refused = late.read_blocking(|transaction| {
+        let _: i64 = transaction.query_row("SELECT value FROM counter", [], |row| row.get(0))?;
+        writer.write_blocking(|transaction| {
+            Ok::<_, StoreError>(transaction.execute("UPDATE counter SET value = 7", [])?)
+        })?;
+        // SQLite waits for no lock here, because what was read is out of date.
+        Ok::<_, StoreError>(transaction.execute("UPDATE counter SET value = 8", [])?)
+    });
+    let error = refused.unwrap_err();
+    assert!(matches!(error, StoreError::Busy) && error.to_string().ends_with("try again when it has ended"), "{error}");
+}

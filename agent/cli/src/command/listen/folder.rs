@@ -3,8 +3,10 @@
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use tools_store::private;
+
 use crate::error::Error;
-use crate::{folders, private};
+use crate::folders;
 
 /// The folder of a channel in the state folder, with the journals of its chats. No other process listens to the channel until this value
 /// is dropped.
@@ -24,7 +26,7 @@ impl ChannelFolder {
             |path: &Path, error: std::io::Error| refused(format!("{}: {error}; check the folder", path.display()));
         let path = state.join("listen").join(channel);
         for folder in [&state, &state.join("listen"), &path] {
-            private::create_folder(folder).map_err(|error| unusable(folder, error))?;
+            private::prepare_folder(folder).map_err(|error| unusable(folder, error))?;
         }
         private::check_folder(&path).map_err(|error| unusable(&path, error))?;
         let lock = private::open_or_create(&path.join("lock")).map_err(|error| unusable(&path, error))?;

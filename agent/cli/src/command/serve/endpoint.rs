@@ -8,12 +8,16 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tools::CancellationToken;
 use tools_mcp::server::{HttpOptions, ToolServer};
+use tools_store::private;
 
 use crate::error::Error;
-use crate::{notice, private, program};
+use crate::{notice, program};
 
 /// The key of the variable with the bearer token.
 const TOKEN: &str = "mcp.token";
+
+/// The maximum size of the file with the token, in bytes.
+const MAX_TOKEN_BYTES: u64 = 64 * 1024;
 
 /// The options of the place where clients connect.
 #[derive(Args, Debug)]
@@ -60,7 +64,7 @@ impl EndpointOptions {
     fn token(&self) -> Result<Option<String>, Error> {
         match &self.token_file {
             Some(path) => {
-                let read = private::read(path);
+                let read = private::read(path, MAX_TOKEN_BYTES);
                 let token = read.map_err(|source| Error::Token { path: path.clone(), source })?;
                 Ok(Some(token.trim().to_owned()))
             }

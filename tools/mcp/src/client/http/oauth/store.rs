@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tools::Secret;
 use tools::protocol::Digest;
 use tools_http::Url;
+use tools_store::private;
 
 use super::exchange::Registration;
 use crate::private_file;
@@ -142,8 +143,8 @@ impl Store {
 
 /// Waits until no other program refreshes the tokens, which a server may accept for one refresh only.
 fn lock(path: &Path) -> io::Result<File> {
-    private_file::create_folder(path.parent().unwrap_or(Path::new(".")))?;
-    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    private::create_folder(path.parent().unwrap_or(Path::new(".")))?;
+    let file = private::open_or_create(path)?;
     #[cfg(unix)]
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive)?;
     Ok(file)

@@ -1,0 +1,132 @@
+//! Files and folders that only the user can read and write.
+//!
+//! Elsewhere than on Unix, these functions neither set nor check permissions.
+
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Creates a folder and its parents for the user alone. An existing folder stays as it is.
+///
+/// # Errors
+/// Returns an error if a folder cannot be created.
+pub fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Creates a folder as [`create_folder`] does. Removes the permissions of other users from an existing one.
+///
+/// # Errors
+/// Returns the errors of [`create_folder`] and [`tighten`].
+pub fn prepare_folder(path: &Path) -> io::Result<()> {
+    create_folder(path)?;
+    tighten(path)
+}
+
+/// Creates a file for the user alone.
+///
+/// # Errors
+/// Returns an error of the kind `AlreadyExists` if there is a file or a link, or another one if the file cannot be created.
+pub fn create_file(path: &Path) -> io::Result<File> {
+    to_write().create_new(true).open(path)
+}
+
+/// Opens a file for writing. Creates a missing one for the user alone.
+///
+/// # Errors
+/// Returns an error if the file cannot be opened or created.
+pub fn open_or_create(path: &Path) -> io::Result<File> {
+    to_write().create(true).truncate(false).open(path)
+}
+
+fn to_write() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Reads a text file of at most that many bytes. Follows links.
+///
+/// # Errors
+/// Returns an error if the file cannot be read or is longer, or if other users have access to it, because they could have written it.
+pub fn read(path: &Path, max_bytes: u64) -> io::Result<String> {
+    let file = File::open(path)?;
+    check_access(&file.metadata()?)?;
+    let mut text = String::new();
+    file.take(max_bytes + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > max_bytes {
+        return Err(io::Error::other(format!("it is longer than {max_bytes} bytes")));
+    }
+    Ok(text)
+}
+
+/// Checks a folder. Follows links.
+///
+/// # Errors
+/// Returns an error if the path is not a folder, or other users have access to it.
+pub fn check_folder(path: &Path) -> io::Result<()> {
+    let metadata = path.metadata()?;
+    check_access(&metadata)?;
+    if metadata.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
+}
+
+/// Checks a file.
+///
+/// # Errors
+/// Returns an error if the path is a link or no regular file, or other users have access to it.
+pub fn check_file(path: &Path) -> io::Result<()> {
+    let metadata = path.symlink_metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    check_access(&metadata)
+}
+
+/// Removes the permissions of other users from a file or folder. Leaves links and files of other users as they are.
+///
+/// # Errors
+/// Returns an error if there is no file, or its permissions cannot be changed.
+pub fn tighten(path: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt};
+
+        let metadata = path.symlink_metadata()?;
+        if is_own(&metadata) && !metadata.is_symlink() && metadata.mode() & OTHERS != 0 {
+            // Through the open file: a link that took its place meanwhile is not followed, and a pipe is not waited for.
+            let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
+            let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+            file.set_permissions(PermissionsExt::from_mode(metadata.mode() & 0o700))?;
+        }
+    }
+    Ok(())
+}
+
+/// The permissions of other users.
+#[cfg(unix)]
+const OTHERS: u32 = 0o077;
+
+/// Returns true if the file belongs to the user of this process.
+#[cfg(unix)]
+pub(crate) fn is_own(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(unix)]
+fn check_access(metadata: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let is_private = is_own(metadata) && metadata.mode() & OTHERS == 0;
+    if is_private { Ok(()) } else { Err(io::Error::other("other users have access to it")) }
+}
+
+#[cfg(not(unix))]
+fn check_access(_metadata: &Metadata) -> io::Result<()> {
+    Ok(())
+}
