@@ -19,7 +19,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::refusal;
 use crate::root::{RootOption, in_workspace};
-use crate::skills;
+use crate::skills::{self, Library};
 use crate::speech;
 use crate::web;
 
@@ -88,11 +88,9 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
-        let mut services = self.root.services_hiding(hidden, settings)?;
-        web::insert(&mut services, settings)?;
-        speech::insert(&mut services, settings)?;
         let workspace = self.servers_root().map(RootOption::workspace);
-        skills::insert(&mut services, workspace.as_deref(), settings);
+        let library = Library::load(workspace.as_deref(), settings);
+        let mut services = self.root.services_hiding(hidden, settings, &library)?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let of_skills = skills::control_files(settings);

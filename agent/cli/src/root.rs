@@ -16,7 +16,7 @@ use crate::folders;
 use crate::jobs;
 use crate::memory;
 use crate::program;
-use crate::skills;
+use crate::skills::{self, Library};
 use crate::speech;
 use crate::web;
 
@@ -46,10 +46,12 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        let mut services = self.services_hiding(std::iter::empty(), settings)?;
-        web::insert(&mut services, settings)?;
-        speech::insert(&mut services, settings)?;
-        skills::insert(&mut services, Some(&self.workspace()), settings);
+        self.services_with(settings, &Library::load(Some(&self.workspace()), settings))
+    }
+
+    /// Returns the services of a session that makes no calls, with these skills.
+    pub(crate) fn services_with(&self, settings: &Settings, library: &Library) -> Result<Services, Error> {
+        let mut services = self.services_hiding(std::iter::empty(), settings, library)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         Ok(services)
@@ -60,6 +62,7 @@ impl RootOption {
         &self,
         hidden: impl Iterator<Item = &'a Path>,
         settings: &Settings,
+        library: &Library,
     ) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
@@ -73,6 +76,9 @@ impl RootOption {
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         #[cfg(feature = "cron")]
         jobs::insert(&mut services, self.workspace());
+        web::insert(&mut services, settings)?;
+        speech::insert(&mut services, settings)?;
+        skills::insert(&mut services, library);
         Ok(services)
     }
 }

@@ -10,10 +10,10 @@ mod report;
 mod session;
 
 #[cfg(not(feature = "skill"))]
-pub(crate) use absent::{control_files, findings, insert, report, section, warn};
+pub(crate) use absent::{Library, control_files, findings, insert, report, section, warn};
 #[cfg(feature = "skill")]
 pub(crate) use library::{Library, Shelved, Standing};
 #[cfg(feature = "skill")]
-pub(crate) use report::{findings, report};
+pub(crate) use report::{findings, overlooked, report};
 #[cfg(feature = "skill")]
 pub(crate) use session::{control_files, insert, section, warn};

@@ -12,7 +12,6 @@ use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
     name = "message.send",
     title = "Send a message",
     writes = "message:{channel}",
-    open_world,
     needs = Channels,
     preview = describe,
     tags = ["messages"],

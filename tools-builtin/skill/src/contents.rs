@@ -32,6 +32,12 @@ impl Contents {
         Ok(reading.contents)
     }
 
+    /// Sets the digest of a file that was read before the others.
+    pub(crate) fn with_file(mut self, path: &str, digest: Digest) -> Self {
+        self.files.insert(path.to_owned(), digest);
+        self
+    }
+
     /// Returns the files with their digests, sorted by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Digest)> {
         self.files.iter().map(|(path, digest)| (path.as_str(), digest))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use tools::visible_line;
+use tools::{Digest, visible_line};
 
 use crate::folder::{EntryKind, Folder, SKILL_FILE};
 use crate::skill::MAX_SKILL_FILE;
@@ -18,10 +18,10 @@ const PROJECT_FOLDERS: [&str; 2] = [".agents/skills", ".claude/skills"];
 /// The levels of folders below a folder of skills: `skills/NAME`, `skills/AREA/NAME` and one more.
 const MAX_DEPTH: usize = 3;
 
-/// The maximum number of entries of a folder of skills that are looked at, and of those below.
+/// The maximum number of entries of a place that are looked at, with those of the folders below it.
 const MAX_ENTRIES: usize = 5_000;
 
-/// The maximum number of skills.
+/// The maximum number of skills of a place.
 const MAX_SKILLS: usize = 500;
 
 /// The places in which skills are looked for.
@@ -69,6 +69,7 @@ impl Discovery {
     }
 
     /// Adds the folders `.agents/skills` and `.claude/skills` of a workspace. Links in them that lead out of it are not followed.
+    /// Each folder has limits of its own.
     #[must_use]
     pub fn with_workspace(self, root: impl Into<PathBuf>) -> Self {
         Self { workspace: Some(root.into()), ..self }
@@ -84,15 +85,15 @@ impl Discovery {
     /// Looks for the skills. Blocks.
     pub fn find(&self) -> Found {
         let root = self.workspace.as_ref().and_then(|root| root.canonicalize().ok());
-        let mut search = Search { root: root.clone(), seen: BTreeSet::new(), entries: 0, found: Found::default() };
+        let mut search = Search { root: root.clone(), ..Search::default() };
         if let Some(root) = root
             && let Ok(dir) = Dir::open_ambient_dir(&root, ambient_authority())
         {
             let base = Base::Inside(dir, root);
-            PROJECT_FOLDERS.iter().for_each(|folder| search.enter(&base, Path::new(folder), 0));
+            PROJECT_FOLDERS.iter().for_each(|folder| search.start(&base, Path::new(folder)));
         }
         for folder in &self.folders {
-            search.enter(&Base::Anywhere, folder, 0);
+            search.start(&Base::Anywhere, folder);
         }
         search.found
     }
@@ -121,15 +122,35 @@ impl Base {
     }
 }
 
+#[derive(Default)]
 struct Search {
     root: Option<PathBuf>,
     /// The folders that were entered, by device and number, so that a link adds none twice.
     seen: BTreeSet<(u64, u64)>,
+    /// The entries and skills of the present place.
     entries: usize,
+    skills: usize,
     found: Found,
 }
 
 impl Search {
+    /// Looks for skills in a place. Its limits are its own, so that a place of a project takes nothing from those of the user.
+    fn start(&mut self, base: &Base, place: &Path) {
+        (self.entries, self.skills) = (0, 0);
+        self.enter(base, place, 0);
+        if self.is_full() {
+            let reason = format!(
+                "it has more than {MAX_SKILLS} skills or {MAX_ENTRIES} entries, so some skills were not found; move some away"
+            );
+            self.overlook(base, place, reason);
+        }
+    }
+
+    /// Returns true if the present place is over one of its limits.
+    fn is_full(&self) -> bool {
+        self.entries > MAX_ENTRIES || self.skills > MAX_SKILLS
+    }
+
     /// Looks for skills in a folder and below it. A folder that is a skill has none below it.
     fn enter(&mut self, base: &Base, path: &Path, depth: usize) {
         let dir = match base.open(path) {
@@ -148,15 +169,15 @@ impl Search {
         {
             return self.add(base, path, folder, file);
         }
-        let entries = match folder.entries(MAX_ENTRIES) {
+        // One more than are looked at, so that a limit does not pass unnoticed.
+        let entries = match folder.entries(MAX_ENTRIES + 1) {
             Ok(entries) => entries,
             Err(error) => return self.overlook(base, path, format!("it cannot be read: {error}")),
         };
         for (name, kind) in entries {
             self.entries += 1;
-            if self.entries > MAX_ENTRIES || self.found.skills.len() >= MAX_SKILLS {
-                let reason = format!("it has more than {MAX_SKILLS} skills or {MAX_ENTRIES} entries; remove some");
-                return self.overlook(base, path, reason);
+            if self.is_full() {
+                return;
             }
             let Ok(name) = name else { continue };
             if name.starts_with('.') || name == "node_modules" {
@@ -190,6 +211,10 @@ impl Search {
     }
 
     fn add(&mut self, base: &Base, path: &Path, folder: Folder, file: String) {
+        self.skills += 1;
+        if self.is_full() {
+            return;
+        }
         let read = match folder.read(&file, MAX_SKILL_FILE) {
             Ok(read) => read,
             Err(error) => return self.overlook(base, path, error.to_string()),
@@ -211,6 +236,7 @@ impl Search {
         };
         let place = base.absolute(path);
         let origin = self.origin(base, &place);
+        let file = (file, Digest::hash_bytes(&read.bytes));
         self.found.skills.push(Skill::new((name, faults), (origin, place), front_matter, file, folder));
     }
 

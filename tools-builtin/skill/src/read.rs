@@ -43,7 +43,7 @@ pub(crate) fn read(
     let text = OutsideText::new(&source, &String::from_utf8_lossy(&file.bytes)).to_string();
     let read = file.bytes.len() as u64;
     Ok(match file.size > read {
-        true => format!("{text}\n[the file has {} bytes, of which the first {read} were read]", file.size),
+        true => format!("{text}\n[the file has {} bytes, of which the first {read} are shown]", file.size),
         false => text,
     })
 }

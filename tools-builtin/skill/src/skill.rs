@@ -13,8 +13,8 @@ use crate::{Fault, FrontMatter, SkillText};
 /// The maximum length of a `SKILL.md` that is read, in bytes.
 pub(crate) const MAX_SKILL_FILE: u64 = 1024 * 1024;
 
-/// The maximum length of a file of the user's skill that is read, in bytes.
-const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// The maximum length of the beginning of a file that is shown, in bytes.
+const MAX_SHOWN: u64 = MAX_SKILL_FILE;
 
 /// The maximum number of files that a message names.
 const NAMED: usize = 5;
@@ -28,6 +28,8 @@ pub struct Skill {
     front_matter: FrontMatter,
     faults: Vec<Fault>,
     file: String,
+    /// The digest of the file from which the front matter was read.
+    digest: Digest,
     folder: Arc<Folder>,
     pinned: Option<Arc<Contents>>,
 }
@@ -82,7 +84,7 @@ pub enum SkillError {
     },
 }
 
-/// The bytes of a skill's file.
+/// The beginning of a skill's file.
 pub(crate) struct SkillFile {
     pub(crate) bytes: Vec<u8>,
     /// The size of the file, which can be greater than the number of bytes.
@@ -94,10 +96,10 @@ impl Skill {
         (name, faults): (String, Vec<Fault>),
         (origin, path): (Origin, PathBuf),
         front_matter: FrontMatter,
-        file: String,
+        (file, digest): (String, Digest),
         folder: Folder,
     ) -> Self {
-        Self { name, origin, path, front_matter, faults, file, folder: Arc::new(folder), pinned: None }
+        Self { name, origin, path, front_matter, faults, file, digest, folder: Arc::new(folder), pinned: None }
     }
 
     /// Returns the name by which the skill is called.
@@ -125,15 +127,16 @@ impl Skill {
         &self.faults
     }
 
-    /// Reads all files of the folder, as a person approves them.
+    /// Reads all files of the folder, as a person approves them. The digest of `SKILL.md` is that of the bytes from which the
+    /// [front matter](Self::front_matter) was read: a file that has changed since gives no contents that differ from the shown text.
     ///
     /// # Errors
     /// Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
     pub fn contents(&self) -> Result<Contents, FolderError> {
-        Contents::of(&self.folder)
+        Ok(Contents::of(&self.folder)?.with_file(&self.file, self.digest))
     }
 
-    /// Pins the skill to the contents that a person has approved. Reading any other content is refused from then on.
+    /// Pins the skill to [its contents](Self::contents), which a person has approved. Reading any other content is refused from then on.
     #[must_use]
     pub fn with_pinned(self, contents: Contents) -> Self {
         Self { pinned: Some(Arc::new(contents)), ..self }
@@ -146,13 +149,14 @@ impl Skill {
     pub fn text(&self) -> Result<SkillText, SkillError> {
         self.check()?;
         let file = self.read(&self.file)?;
-        Ok(SkillText::from_bytes(&file.bytes[..file.bytes.len().min(MAX_SKILL_FILE as usize)]))
+        Ok(SkillText::from_bytes(&file.bytes))
     }
 
-    /// Reads a file of the folder. Blocks.
+    /// Reads the beginning of a file of the folder. Blocks.
     pub(crate) fn read(&self, path: &str) -> Result<SkillFile, SkillError> {
-        let most = if self.pinned.is_some() { MAX_BYTES } else { MAX_FILE };
-        let file = self.folder.read(path, most).map_err(|error| self.fault(error))?;
+        // The digest is that of the whole file.
+        let most = if self.pinned.is_some() { MAX_BYTES } else { MAX_SHOWN };
+        let mut file = self.folder.read(path, most).map_err(|error| self.fault(error))?;
         if let Some(pinned) = &self.pinned {
             let normal = tools::protocol::Normaliser::Path.apply(path);
             let known = normal.ok().and_then(|path| pinned.file(&path).copied());
@@ -160,6 +164,8 @@ impl Skill {
                 return Err(self.changed(vec![visible_line(path, 200)]));
             }
         }
+        file.bytes.truncate(MAX_SHOWN as usize);
+        file.bytes.shrink_to_fit();
         Ok(SkillFile { bytes: file.bytes, size: file.size })
     }
 
@@ -175,7 +181,7 @@ impl Skill {
     /// Returns an error if the skill is pinned and the folder is another one.
     fn check(&self) -> Result<(), SkillError> {
         let Some(pinned) = &self.pinned else { return Ok(()) };
-        let present = self.contents().map_err(|error| self.fault(error))?;
+        let present = Contents::of(&self.folder).map_err(|error| self.fault(error))?;
         let files = pinned.differences(&present);
         if files.is_empty() { Ok(()) } else { Err(self.changed(files)) }
     }

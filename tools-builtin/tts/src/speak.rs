@@ -17,7 +17,6 @@ const MAX_INLINE: usize = 5 * 1024 * 1024;
     title = "Speak a text",
     reads = "speech:text",
     writes = "fs:{*}",
-    open_world,
     targets = targets,
     needs(Speech, Workspace),
     tags = ["speech"],

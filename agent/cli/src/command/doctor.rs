@@ -5,6 +5,7 @@ mod skipped;
 
 use agent::provider;
 use clap::Args;
+use tools::Services;
 
 use self::finding::Finding;
 use self::skipped::{unmet, unsent};
@@ -19,7 +20,7 @@ use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
-use crate::skills;
+use crate::skills::{self, Library};
 use crate::speech;
 use crate::visible::visible;
 use crate::web;
@@ -43,8 +44,9 @@ pub(super) struct DoctorArgs {
 impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default());
-        let mut findings = self.findings(settings.as_ref().unwrap_or(&Settings::default()));
-        let facts = settings.and_then(|settings| facts(&settings, &self.root)).unwrap_or_else(|error| {
+        let session = Session::new(&self.root, settings.as_ref().unwrap_or(&Settings::default()));
+        let mut findings = session.findings();
+        let facts = settings.and_then(|settings| session.facts(&settings, &self.root)).unwrap_or_else(|error| {
             findings.push(Finding::new("settings", error.to_string()));
             Vec::new()
         });
@@ -60,8 +62,21 @@ impl DoctorArgs {
         }
         Ok(if findings.is_empty() { Exit::Success } else { Exit::Problems })
     }
+}
 
-    fn findings(&self, settings: &Settings) -> Vec<Finding> {
+/// A session without flags, as far as it can be opened.
+struct Session {
+    library: Library,
+    services: Result<Services, Error>,
+}
+
+impl Session {
+    fn new(root: &RootOption, settings: &Settings) -> Self {
+        let library = Library::load(Some(&root.workspace()), settings);
+        Self { services: root.services_with(settings, &library), library }
+    }
+
+    fn findings(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Err(error) = linked::check() {
             findings.push(Finding::new("link", error.to_string()));
@@ -82,16 +97,14 @@ impl DoctorArgs {
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
-        findings.extend(
-            skills::findings(&self.root.workspace(), settings).into_iter().map(|fault| Finding::new("skill", fault)),
-        );
+        findings.extend(skills::findings(&self.library).into_iter().map(|fault| Finding::new("skill", fault)));
         findings.extend(
             web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
         );
-        match self.root.services(settings) {
+        match &self.services {
             Ok(services) => {
-                findings.extend(unmet(&services));
-                findings.extend(unsent(&services));
+                findings.extend(unmet(services));
+                findings.extend(unsent(services));
             }
             // The mistake of a setting is a finding of its own.
             Err(Error::Config(_)) => {}
@@ -99,20 +112,20 @@ impl DoctorArgs {
         }
         findings
     }
-}
 
-/// Returns the lines on the provider and the requests of a session without flags.
-fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigError> {
-    let choice = ProviderChoice::from_settings(settings);
-    let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
-    let lines = std::iter::once(provider)
-        .chain(programs())
-        .chain(jobs(root))
-        .chain(web::report(settings)?)
-        .chain(memory::report())
-        .chain(speech::report(root.services(settings).ok().as_ref(), settings)?)
-        .chain(skills::report(&root.workspace(), settings));
-    Ok(lines.map(|line| visible(&line).into_owned()).collect())
+    /// Returns the lines on the provider and the requests.
+    fn facts(&self, settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigError> {
+        let choice = ProviderChoice::from_settings(settings);
+        let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
+        let lines = std::iter::once(provider)
+            .chain(programs())
+            .chain(jobs(root))
+            .chain(web::report(settings)?)
+            .chain(memory::report())
+            .chain(speech::report(self.services.as_ref().ok(), settings)?)
+            .chain(skills::report(&self.library));
+        Ok(lines.map(|line| visible(&line).into_owned()).collect())
+    }
 }
 
 /// Returns the lines on the confinement of programs.
@@ -231,8 +244,7 @@ mod tests {
     }
 
     fn findings() -> Vec<Finding> {
-        DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: false }
-            .findings(&Settings::default())
+        Session::new(&RootOption::default(), &Settings::default()).findings()
     }
 
     #[test]

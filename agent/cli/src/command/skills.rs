@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use tools::{Digest, visible_line};
 use tools_builtin::skill::Origin;
-use tools_mcp::trust::Approval;
+use tools_mcp::trust::{Approval, Change, Subject};
 
 use super::mcp::is_approved;
 use crate::config::{ConfigOptions, Values};
@@ -14,11 +14,14 @@ use crate::notice::{self, FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::root::RootOption;
-use crate::skills::{Library, Shelved};
+use crate::skills::{self, Library, Shelved};
 use crate::visible::visible;
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 200;
+
+/// The maximum number of warnings on places that look like skills and are none.
+const MAX_OVERLOOKED: usize = 5;
 
 /// List the skills of yours and of the project, show one, and approve one of the project
 ///
@@ -57,7 +60,7 @@ struct PlaceOptions {
 enum SkillsCommand {
     /// List the skills, their places and whether sessions may use them
     List(ListOptions),
-    /// Show the front matter, the faults, the files and the text of a skill
+    /// Show the front matter, the faults, the files with their digests and the text of a skill
     Show {
         /// The name
         name: String,
@@ -138,6 +141,10 @@ fn list(options: &ListOptions) -> Result<(), Error> {
             clash.places.join(" and ")
         ));
     }
+    library.overlooked.iter().take(MAX_OVERLOOKED).for_each(|place| notice::warning(&skills::overlooked(place)));
+    if let Some(more) = library.overlooked.len().checked_sub(MAX_OVERLOOKED).filter(|more| *more > 0) {
+        notice::warning(&format!("{more} more places have no usable skill; {} doctor names them", program::name()));
+    }
     if !options.json && page.is_empty() {
         page = format!("there are no skills; {} skills --help says where they are looked for\n", program::name());
     }
@@ -154,11 +161,22 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
             page += &format!("  {field}: {}\n", visible(&text));
         }
         page.extend(skill.faults().iter().map(|fault| format!("  fault: {}\n", visible(&fault.to_string()))));
-        match skill.contents() {
-            Ok(contents) => page.extend(contents.files().map(|(path, _)| format!("  file: {}\n", visible(path)))),
-            Err(error) => page += &format!("  files: {}\n", visible(&error.to_string())),
-        }
-        match skill.text() {
+        let text = match skill.contents() {
+            Ok(contents) => {
+                let subject = library.subject(skill, &contents);
+                page += &facts(&subject, &[]);
+                if skill.origin() == Origin::Project {
+                    page += &format!("  digest: {}\n", subject.digest());
+                }
+                // The text is that of the digest.
+                skill.clone().with_pinned(contents).text()
+            }
+            Err(error) => {
+                page += &format!("  files: {}\n", visible(&error.to_string()));
+                skill.text()
+            }
+        };
+        match text {
             Ok(text) => page += &format!("\n{}\n", tools::visible_text(&text.body)),
             Err(error) => page += &format!("\n{}\n", visible(&error.to_string())),
         }
@@ -208,6 +226,20 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
         let wanted = visible_line(&front_matter.allowed_tools.join(", "), 500);
         page += &format!("  allowed-tools: {wanted} (not obeyed: a skill grants nothing)\n");
     }
+    page += &facts(&subject, &changes);
+    page += &format!("  digest: {digest}\n");
+    output::page(&page)?;
+    notice::hint(&format!("{} skills show {name} prints the text; look at the files too", program::name()));
+    if !is_approved(digests, &digest, "this skill").await? {
+        return Ok(Exit::Refused);
+    }
+    approvals.approve(&subject, &digest)?;
+    Ok(Exit::Success)
+}
+
+/// Returns the folder and the digest of each file, with those that differ from the approved ones.
+fn facts(subject: &Subject, changes: &[Change]) -> String {
+    let mut page = String::new();
     for (fact, value) in subject.facts() {
         let state = match changes.iter().find(|change| change.fact == fact) {
             Some(change) if change.before.is_none() => " (new since the approval)",
@@ -219,14 +251,7 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
     for change in changes.iter().filter(|change| change.after.is_none()) {
         page += &format!("  {}: removed since the approval\n", visible(&change.fact));
     }
-    page += &format!("  digest: {digest}\n");
-    output::page(&page)?;
-    notice::hint(&format!("{} skills show {name} prints the text; look at the files too", program::name()));
-    if !is_approved(digests, &digest, "this skill").await? {
-        return Ok(Exit::Refused);
-    }
-    approvals.approve(&subject, &digest)?;
-    Ok(Exit::Success)
+    page
 }
 
 fn revoke(library: &Library, name: &str) -> Result<(), Error> {

@@ -15,6 +15,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::program;
 use crate::root::{RootOption, in_workspace};
+use crate::skills::Library;
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -49,7 +50,8 @@ pub(crate) fn import(
                     ),
                 ),
                 Some(clauses) => {
-                    let services = root.services(settings)?;
+                    // The server has no tool that loads skills.
+                    let services = root.services_hiding(std::iter::empty(), settings, &Library::default())?;
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = ToolContext::new().with_services(services).with_grant(grant);
                     let control = inventory.control_files();

@@ -7,8 +7,19 @@ use tools::{Services, ToolContext};
 
 use crate::config::Settings;
 
+/// No skills.
+#[derive(Default)]
+pub(crate) struct Library;
+
+impl Library {
+    /// Finds no skill.
+    pub(crate) fn load(_root: Option<&str>, _settings: &Settings) -> Self {
+        Self
+    }
+}
+
 /// Adds nothing.
-pub(crate) fn insert(_services: &mut Services, _root: Option<&str>, _settings: &Settings) {}
+pub(crate) fn insert(_services: &mut Services, _library: &Library) {}
 
 /// Warns of nothing.
 pub(crate) fn warn(_cx: &ToolContext) {}
@@ -24,11 +35,11 @@ pub(crate) fn control_files(_settings: &Settings) -> Vec<PathBuf> {
 }
 
 /// Returns no line.
-pub(crate) fn report(_root: &str, _settings: &Settings) -> Vec<String> {
+pub(crate) fn report(_library: &Library) -> Vec<String> {
     Vec::new()
 }
 
 /// Returns no finding.
-pub(crate) fn findings(_root: &str, _settings: &Settings) -> Vec<String> {
+pub(crate) fn findings(_library: &Library) -> Vec<String> {
     Vec::new()
 }

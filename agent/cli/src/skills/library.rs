@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tools_builtin::skill::{Contents, Discovery, Origin, Overlooked, Skill, Skills};
-use tools_mcp::trust::{Approval, Approvals, Change, Subject};
+use tools_mcp::trust::{Approvals, Subject};
 
 use crate::config::Settings;
 use crate::error::Error;
@@ -12,7 +12,8 @@ use crate::program;
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
 
-/// The skills of the user and of the project.
+/// The skills of the user and of the project, as they are when a session begins.
+#[derive(Default)]
 pub(crate) struct Library {
     /// The skills, in the order of their places.
     pub(crate) skills: Vec<Shelved>,
@@ -32,13 +33,13 @@ pub(crate) enum Standing {
     /// A skill of the user, or an approved one of the project, which is pinned.
     Ready,
     Unapproved,
-    /// Another content was approved.
-    Changed(Vec<Change>),
+    /// Another content was approved, which differs in these facts.
+    Changed(Vec<String>),
     Unusable(String),
 }
 
 impl Library {
-    /// Looks for the skills. Without the path of a workspace, those of the user alone are found.
+    /// Looks for the skills, which is done once for each session. Without the path of a workspace, those of the user alone are found.
     pub(crate) fn load(root: Option<&str>, settings: &Settings) -> Self {
         let workspace = root.unwrap_or_default().to_owned();
         let mut discovery = Discovery::new();
@@ -91,8 +92,7 @@ impl Shelved {
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
             Standing::Unapproved => format!("waits for approval; {}", approve()),
-            Standing::Changed(changes) => {
-                let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();
+            Standing::Changed(facts) => {
                 format!("has changed since it was approved ({}); {}", facts.join(", "), approve())
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
@@ -100,25 +100,35 @@ impl Shelved {
     }
 }
 
-/// Returns a skill of the project with its standing.
+/// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.
 fn shelved(skill: Skill, workspace: &str, approvals: Option<&Approvals>) -> Shelved {
-    let unusable = |skill, reason: String| Shelved { skill, standing: Standing::Unusable(reason) };
+    let approved = match approvals.map(|approvals| approvals.approved(workspace, skill.name())) {
+        Some(Ok(Some(approved))) => approved,
+        Some(Ok(None)) | None => return Shelved { skill, standing: Standing::Unapproved },
+        Some(Err(error)) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
+    };
+    if !approved.facts().any(|fact| fact == (FOLDER, &folder(&skill, workspace))) {
+        return Shelved { skill, standing: Standing::Changed(vec![FOLDER.to_owned()]) };
+    }
     let contents = match skill.contents() {
         Ok(contents) => contents,
-        Err(error) => return unusable(skill, error.to_string()),
+        Err(error) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
     };
-    let Some(approvals) = approvals else { return Shelved { skill, standing: Standing::Unapproved } };
-    match approvals.find(&subject(&skill, &contents, workspace)) {
-        Ok(Approval::Given) => Shelved { skill: skill.with_pinned(contents), standing: Standing::Ready },
-        Ok(Approval::Missing) => Shelved { skill, standing: Standing::Unapproved },
-        Ok(Approval::Outdated(changes)) => Shelved { skill, standing: Standing::Changed(changes) },
-        Err(error) => unusable(skill, error.to_string()),
+    let present = subject(&skill, &contents, workspace);
+    if present.digest() == approved.digest() {
+        return Shelved { skill: skill.with_pinned(contents), standing: Standing::Ready };
     }
+    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact);
+    Shelved { skill, standing: Standing::Changed(changes.collect()) }
 }
 
 fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {
-    let folder = skill.path().strip_prefix(workspace).unwrap_or(skill.path());
     let files = contents.files().map(|(path, digest)| (format!("file {path}"), json!(digest)));
-    let facts: Map<String, Value> = files.chain([(FOLDER.to_owned(), json!(folder.to_string_lossy()))]).collect();
+    let facts: Map<String, Value> = files.chain([(FOLDER.to_owned(), folder(skill, workspace))]).collect();
     Subject::from_facts(workspace, skill.name(), facts)
+}
+
+/// Returns the path of a skill below the workspace.
+fn folder(skill: &Skill, workspace: &str) -> Value {
+    json!(skill.path().strip_prefix(workspace).unwrap_or(skill.path()).to_string_lossy())
 }

@@ -1,12 +1,12 @@
 //! The lines and findings of `doctor` on skills.
 
+use tools_builtin::skill::Overlooked;
+
 use super::Library;
-use crate::config::Settings;
 use crate::wording::counted;
 
 /// Returns a line on the number of skills, and one on each skill of the project.
-pub(crate) fn report(root: &str, settings: &Settings) -> Vec<String> {
-    let library = Library::load(Some(root), settings);
+pub(crate) fn report(library: &Library) -> Vec<String> {
     let ready = library.service().list().count() as u64;
     let mut lines = vec![match library.skills.len() {
         0 => "skills: none; put folders with a SKILL.md below .agents/skills of the project or of your home".to_owned(),
@@ -21,13 +21,12 @@ pub(crate) fn report(root: &str, settings: &Settings) -> Vec<String> {
 }
 
 /// Returns the faults of skills, the names that several have, and the places that look like skills and are none.
-pub(crate) fn findings(root: &str, settings: &Settings) -> Vec<String> {
-    let library = Library::load(Some(root), settings);
+pub(crate) fn findings(library: &Library) -> Vec<String> {
     let faults = library.skills.iter().flat_map(|shelved| {
         let skill = &shelved.skill;
         skill.faults().iter().map(move |fault| format!("{}: {fault}", skill.path().display()))
     });
-    let overlooked = library.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));
+    let overlooked = library.overlooked.iter().map(overlooked);
     let service = library.service();
     let clashes = service.clashes().iter().map(|clash| {
         format!(
@@ -37,4 +36,9 @@ pub(crate) fn findings(root: &str, settings: &Settings) -> Vec<String> {
         )
     });
     faults.chain(overlooked).chain(clashes).collect()
+}
+
+/// Returns a sentence on a place that looks like skills and is none.
+pub(crate) fn overlooked(place: &Overlooked) -> String {
+    format!("{}: {}", place.path.display(), place.reason)
 }

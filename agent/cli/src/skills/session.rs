@@ -18,7 +18,7 @@ const MAX_SECTION_BYTES: usize = 8 * 1024;
 /// The maximum number of skills that are not used with a warning each.
 const MAX_NAMED: usize = 3;
 
-/// The maximum number of entries of skill folders that are looked at for links.
+/// The maximum number of entries of a folder of skills that are looked at for links.
 const MAX_ENTRIES: usize = 5000;
 
 /// The tool without which the list of skills has no use.
@@ -27,14 +27,13 @@ const LOAD: &str = "skill.load";
 /// The reasons for which a session has not all skills that were found.
 struct LeftOut(Vec<String>);
 
-/// Adds the skills of a session. A service that the program adds itself stays. Without the path of a workspace, only the skills of the user are found.
-pub(crate) fn insert(services: &mut Services, root: Option<&str>, settings: &Settings) {
+/// Adds the skills of a session. A service that the program adds itself stays.
+pub(crate) fn insert(services: &mut Services, library: &Library) {
     if services.get::<Skills>().is_some() {
         return;
     }
-    let library = Library::load(root, settings);
     let skills = library.service();
-    services.insert(LeftOut(left_out(&library, &skills)));
+    services.insert(LeftOut(left_out(library, &skills)));
     let is_empty = skills.list().next().is_none() && skills.clashes().is_empty();
     if is_empty {
         let advice = format!("there are no skills that this session may use; {} skills lists all", program::name());
@@ -84,7 +83,8 @@ pub(crate) fn control_files(settings: &Settings) -> Vec<PathBuf> {
     let configured: Vec<_> = settings.skill_folders.iter().map(|folder| folder.value.clone()).collect();
     // A skill may be a link to a folder elsewhere, such as a checkout.
     let folders = folders::skills().into_iter().chain(configured.iter().cloned());
-    let entries = folders.filter_map(|folder| folder.read_dir().ok()).flatten().take(MAX_ENTRIES).flatten();
+    let entries =
+        folders.filter_map(|folder| folder.read_dir().ok()).flat_map(|entries| entries.take(MAX_ENTRIES)).flatten();
     let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
     let linked: Vec<_> = links.filter_map(|link| link.path().canonicalize().ok()).collect();
     configured.into_iter().chain(linked).flat_map(|folder| [folder.join("**"), folder]).collect()

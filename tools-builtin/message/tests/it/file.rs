@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use tools::Exposure;
 use tools_http::HttpOptions;
 use tools_message::ChannelSettings;
 use tools_testkit::TestHost;
@@ -32,6 +33,14 @@ async fn each_message_is_one_line() {
     assert!(lines[0].get("subject").is_none() && lines[0]["at"].as_str().unwrap().ends_with('Z'));
     #[cfg(unix)]
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
+}
+
+#[tokio::test]
+async fn a_message_that_is_sent_exposes_its_session_to_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = into(&folder.path().join("messages.jsonl")).with_service(Exposure::new());
+    send(&host, "hello").await.unwrap();
+    assert!(!host.context().is_exposed());
 }
 
 #[tokio::test]

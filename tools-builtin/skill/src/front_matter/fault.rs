@@ -37,7 +37,7 @@ pub enum Fault {
         /// The type of the specification.
         expected: &'static str,
     },
-    /// A field occurs twice.
+    /// A field of the specification occurs more than once.
     #[error("the field {field:?} occurs twice; the first one counts; remove the other")]
     Twice {
         /// The field.

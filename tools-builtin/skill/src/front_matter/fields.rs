@@ -7,22 +7,27 @@ use super::{Fault, FrontMatter};
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
-/// The fields of a front matter.
+/// The fields of the specification.
+const KNOWN: [&str; 6] = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+
+/// The known fields of a front matter.
 pub(super) struct Fields<'a> {
-    fields: Vec<(String, Value)>,
+    fields: Vec<(&'static str, Value)>,
     faults: &'a mut Vec<Fault>,
 }
 
 impl<'a> Fields<'a> {
-    /// Takes fields. Of those with one name, the first counts.
+    /// Takes the known ones of all fields. Of those with one name, the first counts.
     pub(super) fn new(all: Vec<(String, Value)>, faults: &'a mut Vec<Fault>) -> Self {
-        let mut fields: Vec<(String, Value)> = Vec::new();
+        let mut fields: Vec<(&'static str, Value)> = Vec::new();
         for (key, value) in all {
             let key = key.trim().to_ascii_lowercase().replace('_', "-");
-            if fields.iter().any(|(earlier, _)| *earlier == key) {
-                faults.push(Fault::Twice { field: tools::visible_line(&key, 64) });
-            } else {
-                fields.push((key, value));
+            let Some(known) = KNOWN.into_iter().find(|known| *known == key) else { continue };
+            let twice = Fault::Twice { field: key };
+            match fields.iter().any(|(earlier, _)| *earlier == known) {
+                false => fields.push((known, value)),
+                true if faults.contains(&twice) => {}
+                true => faults.push(twice),
             }
         }
         Self { fields, faults }
@@ -60,7 +65,7 @@ impl<'a> Fields<'a> {
     }
 
     fn take(&mut self, field: &str) -> Option<Value> {
-        let at = self.fields.iter().position(|(key, _)| key == field)?;
+        let at = self.fields.iter().position(|(key, _)| *key == field)?;
         Some(self.fields.swap_remove(at).1)
     }
 }

@@ -91,3 +91,40 @@ fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
     let error = skills.get("aloen").unwrap_err().to_string();
     assert!(error.contains("did you mean alone?"), "{error}");
 }
+
+#[test]
+fn a_full_place_is_reported_and_takes_nothing_from_another() {
+    let project = TempWorkspace::from_files([(".claude/skills/b/SKILL.md", skill("b"))]);
+    let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
+    let full = |count| {
+        (0..count).for_each(|number| project.write(format!(".agents/skills/{number:04}"), ""));
+        Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find()
+    };
+    let names = |found: &tools_skill::Found| {
+        found.skills.iter().map(|skill| skill.name().to_owned()).collect::<Vec<_>>().join(" ")
+    };
+    let found = full(5_000);
+    assert_eq!((names(&found).as_str(), &found.overlooked[..]), ("b d", &[][..]));
+    let found = full(5_001);
+    assert_eq!(names(&found), "b d");
+    let [place] = &found.overlooked[..] else { panic!("{:?}", found.overlooked) };
+    assert!(place.path.ends_with(".agents/skills") && place.reason.contains("5000 entries"), "{place:?}");
+}
+
+#[test]
+fn the_first_skills_of_a_place_with_too_many_are_found() {
+    let project = TempWorkspace::new();
+    let home = TempWorkspace::from_files([("skills/d/SKILL.md", skill("d"))]);
+    (0..=500).for_each(|number| {
+        project.write(
+            format!(".agents/skills/area-{}/s{number:03}/SKILL.md", number % 2),
+            skill(&format!("s{number:03}")),
+        );
+    });
+    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
+    assert_eq!((found.skills.len(), found.skills[500].name(), found.overlooked.len()), (501, "d", 1));
+    assert!(found.skills.iter().all(|skill| skill.name() != "s499"), "the last of the sorted paths");
+    std::fs::remove_dir_all(project.join(".agents/skills/area-0/s000")).unwrap();
+    let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
+    assert_eq!((found.skills.len(), found.overlooked.len()), (501, 0));
+}

@@ -125,7 +125,7 @@ async fn a_huge_file_and_a_pipe_are_bounded() {
     assert!(error.contains("is not text (1073741824 bytes)"), "{error}");
     let long = host.text("skill.read", json!({"name": "tides", "path": "long"})).await;
     assert!(
-        long.len() < 140_000 && long.contains("has 10000000 bytes, of which the first 4194304 were read"),
+        long.len() < 140_000 && long.contains("has 10000000 bytes, of which the first 1048576 are shown"),
         "{}",
         long.len()
     );
@@ -144,4 +144,16 @@ async fn a_skill_needs_the_grant_of_its_name() {
     host.text("skill.load", json!({"name": "tides"})).await;
     let error = host.call("skill.load", json!({"name": "moon"})).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::PermissionDenied);
+}
+
+#[tokio::test]
+async fn a_large_file_of_an_approved_skill_is_shown_in_part() {
+    let workspace = workspace(&[("tides/SKILL.md", SKILL), ("tides/noise", &"\u{1}".repeat(20 << 20))]);
+    let host = host([approved(only(&workspace))]);
+    let text = host.text("skill.read", json!({"name": "tides", "path": "noise"})).await;
+    assert!(text.contains("has 20971520 bytes, of which the first 1048576 are shown"), "{}", text.len());
+    // A change beyond the shown part is a change.
+    workspace.write(".agents/skills/tides/noise", "\u{1}".repeat((20 << 20) - 1) + "x");
+    let error = host.call("skill.read", json!({"name": "tides", "path": "noise"})).await.unwrap_err();
+    assert!(error.to_string().contains("has changed since this session began (noise)"), "{error}");
 }

@@ -34,6 +34,19 @@ fn deep_and_long_front_matters_are_refused() {
     assert_eq!(read.body, "Text\n");
 }
 
+#[test]
+fn many_fields_have_few_faults() {
+    // Neither is YAML, because of the last line.
+    let other: String = (0..9_000).map(|number| format!("x{number}:\n")).collect();
+    for (fields, name) in [("name: a\n".repeat(7_000), "a"), (format!("name: b\n{other}"), "b")] {
+        let text = format!("---\n{fields}description: b: c\n---\n");
+        assert!(text.len() < 64 * 1024);
+        let read = SkillText::from_bytes(text.as_bytes());
+        assert_eq!(read.front_matter.name.as_deref(), Some(name));
+        assert!(read.faults.len() <= 2, "{} faults", read.faults.len());
+    }
+}
+
 /// Returns pieces of which front matters are made.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![

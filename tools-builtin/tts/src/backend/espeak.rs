@@ -1,7 +1,10 @@
 //! espeak-ng: a program on this machine, without a key and without a network.
 
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tools::{Grant, Services, ToolContext, ToolError, ToolErrorKind, source, visible_line};
 use tools_exec::supervise::{self, Collect, Exit};
 use tools_exec::{Prepared, Sandbox};
@@ -42,7 +45,7 @@ fn missing(services: &Services) -> Option<String> {
     let Some((sandbox, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
         return Some("this program has no sandbox and workspace for programs".to_owned());
     };
-    match sandbox.find_program(&workspace, PROGRAM) {
+    match own(&sandbox).find_program(&workspace, PROGRAM) {
         Some(_) => None,
         None => Some(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL }.to_string()),
     }
@@ -61,7 +64,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         }
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
-    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    let (sandbox, workspace) = (own(&*cx.need::<Sandbox>()?), cx.need::<Workspace>()?);
     if sandbox.find_program(&workspace, PROGRAM).is_none() {
         return Err(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL });
     }
@@ -69,22 +72,23 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     let workspace = Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
     let mut services = Services::new();
     services.insert(workspace.map_err(|error| failed(&error))?);
-    services.insert_shared(sandbox);
+    services.insert(sandbox);
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
     let walls =
         ToolContext::new().with_services(services).with_grant(grant).with_cancellation(cx.cancellation().clone());
     let prepared = Prepared::new(&walls, PROGRAM, &args, &[], ".").await?;
 
     let most = utterance.max_bytes;
-    let running = supervise::start(
-        prepared.launch(),
-        Sound { bytes: Vec::new(), most: most + 1 },
-        Sound { bytes: Vec::new(), most: KEPT },
-    );
+    let (sound, full) = Output::stopping(most);
+    let running = supervise::start(prepared.launch(), sound, Output::dropping(KEPT));
     let running = running.await.map_err(|error| failed(&error))?;
-    running.feed(utterance.text.as_bytes().to_vec());
+    running.feed(plain(utterance.text).into_bytes());
     let ended = tokio::select! {
         ended = tokio::time::timeout(LIMIT, running.wait()) => ended,
+        () = full.notified() => {
+            running.stop();
+            return Err(SpeechError::Large { most, advice: "speak a shorter text" });
+        }
         () = cx.cancellation().cancelled() => {
             running.stop();
             return Err(ToolError::from(ToolErrorKind::Cancelled).into());
@@ -104,6 +108,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         exit => return Err(SpeechError::Program { program: PROGRAM, how: format!("{exit:?}"), message }),
     }
     let bytes = running.with_stdout(|sound| std::mem::take(&mut sound.bytes));
+    // The end of the program can be known before the limit is.
     if bytes.len() > most {
         return Err(SpeechError::Large { most, advice: "speak a shorter text" });
     }
@@ -125,15 +130,69 @@ fn failed(error: &impl std::fmt::Display) -> SpeechError {
     ToolError::execution_failed(error.to_string()).into()
 }
 
-/// Keeps the first bytes of a stream.
-struct Sound {
-    bytes: Vec<u8>,
-    most: usize,
+/// Returns the sandbox of the program: the walls of this machine, without the toolchains that the user gives to other programs, and
+/// never without walls.
+fn own(sandbox: &Sandbox) -> Sandbox {
+    Sandbox::new().with_layers(sandbox.layers().clone())
 }
 
-impl Collect for Sound {
+/// Returns a text that the program speaks as it is: it takes `[[` for the beginning of phonemes, also with a character between that it
+/// skips, and control characters for commands or for the end. The sounds of `[` and `(` are the same pause.
+fn plain(text: &str) -> String {
+    let spoken = |c| match c {
+        '[' => '(',
+        '\n' | '\t' => c,
+        c if c.is_control() => ' ',
+        c => c,
+    };
+    text.chars().map(spoken).collect()
+}
+
+/// Keeps the first bytes of a stream.
+struct Output {
+    bytes: Vec<u8>,
+    most: usize,
+    /// Notified when the limit is exceeded. The program then waits until it is stopped. `None` if other bytes are dropped.
+    full: Option<Arc<Notify>>,
+}
+
+impl Output {
+    fn dropping(most: usize) -> Self {
+        Self { bytes: Vec::new(), most, full: None }
+    }
+
+    fn stopping(most: usize) -> (Self, Arc<Notify>) {
+        let full = Arc::new(Notify::new());
+        (Self { full: Some(full.clone()), ..Self::dropping(most) }, full)
+    }
+}
+
+impl Collect for Output {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        // The drop of the program wakes its reader.
+        if self.full.is_some() && self.bytes.len() > self.most { Poll::Pending } else { Poll::Ready(()) }
+    }
+
     fn push(&mut self, bytes: &[u8]) {
-        let room = self.most.saturating_sub(self.bytes.len()).min(bytes.len());
+        // One more byte than are kept tells that there are more.
+        let room = (self.most + 1).saturating_sub(self.bytes.len()).min(bytes.len());
         self.bytes.extend_from_slice(&bytes[..room]);
+        if let Some(full) = self.full.as_ref().filter(|_| self.bytes.len() > self.most) {
+            full.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_has_phonemes_or_commands() {
+        assert_eq!(
+            plain("a [[w'Vn]] [\u{ad}[x]] b[0]\u{1}50S\u{1b}\0c\u{9b}\n\td"),
+            "a ((w'Vn]] (\u{ad}(x]] b(0] 50S  c \n\td"
+        );
+        assert_eq!(plain("Grüße, 世界 🕴 \"x\" <b>"), "Grüße, 世界 🕴 \"x\" <b>");
     }
 }

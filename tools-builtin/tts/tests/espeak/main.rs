@@ -10,18 +10,22 @@ use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use tools::{Content, ToolError, ToolResult};
 use tools_exec::Sandbox;
+use tools_exec::walls::{Bubblewrap, Layers};
 use tools_fs::Workspace;
 use tools_testkit::{TempWorkspace, TestHost};
 use tools_tts::Speech;
 
 fn main() {
     tools_exec::enter();
-    let trials: [(&str, fn()); 5] = [
+    let trials: [(&str, fn()); 8] = [
         ("a_text_becomes_a_wav_file_that_another_reader_reads", a_text_becomes_a_wav_file_that_another_reader_reads),
         ("without_a_path_the_sound_is_returned", without_a_path_the_sound_is_returned),
         ("a_text_is_no_option_and_no_file", a_text_is_no_option_and_no_file),
         ("a_voice_is_no_option_and_no_path", a_voice_is_no_option_and_no_path),
         ("the_longest_text_is_within_the_limits", the_longest_text_is_within_the_limits),
+        ("a_text_has_no_phonemes_and_no_commands", a_text_has_no_phonemes_and_no_commands),
+        ("a_sound_over_the_limit_ends_the_program", a_sound_over_the_limit_ends_the_program),
+        ("the_program_never_runs_without_walls", the_program_never_runs_without_walls),
     ];
     let trial = |(name, test): (&str, fn())| {
         let run = move || {
@@ -123,4 +127,32 @@ fn the_longest_text_is_within_the_limits() {
     assert!(error.contains("give a path"), "{error}");
     let error = call(&host(&workspace), json!({"text": text + "x"})).unwrap_err();
     assert_eq!(error.code(), tools::ErrorCode::InvalidArguments);
+}
+
+fn a_text_has_no_phonemes_and_no_commands() {
+    // The program speaks these phonemes as it does the word.
+    let word = spoken("one");
+    for text in ["[[w'0n]]", "[\u{ad}[w'0n]]", "[[[w'0n]]]"] {
+        assert_ne!(spoken(text), word, "{text}");
+    }
+    assert_eq!(spoken("one \u{1}50S two"), spoken("one  50S two"));
+    assert!(samples(&spoken("one\0 two three")) > samples(&word));
+}
+
+fn a_sound_over_the_limit_ends_the_program() {
+    // The name of this character takes more than a second. Without a limit, the program would write 44 MB.
+    let text = format!("a {}", "\u{1f574} ".repeat(Speech::MAX_TEXT / 2 - 1));
+    let workspace = TempWorkspace::new();
+    let error = call(&host(&workspace), json!({"text": text, "path": "sounds/a.wav"})).unwrap_err().to_string();
+    assert!(error.contains("more than 33554432 bytes; speak a shorter text"), "{error}");
+    assert_eq!(workspace.files(), [""; 0]);
+}
+
+fn the_program_never_runs_without_walls() {
+    let workspace = TempWorkspace::new();
+    let none = Layers { landlock: None, seccomp: false, bubblewrap: Bubblewrap::Missing };
+    let host = host(&workspace).with_service(Sandbox::new().with_layers(none).with_unconfined(true));
+    let error = call(&host, json!({"text": "hello"})).unwrap_err();
+    assert_eq!(error.code(), tools::ErrorCode::Unavailable, "{error}");
+    assert!(error.to_string().contains("cannot be confined on this machine"), "{error}");
 }

@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use serde_json::{Value, json};
-use tools::{Content, ErrorCode, ToolError, ToolResult};
+use tools::{Content, ErrorCode, Exposure, ToolError, ToolResult};
+use tools_exec::Sandbox;
 use tools_fs::Workspace;
 use tools_http::testing::TestServer;
 use tools_http::{HttpClient, HttpOptions};
@@ -46,6 +47,25 @@ fn host(workspace: &TempWorkspace, speech: Speech) -> TestHost {
         .with_grant(&grant)
         .with_service(Workspace::open(workspace.path()).unwrap())
         .with_service(speech.with_client(HttpClient::from_options(options).unwrap()))
+}
+
+#[tokio::test]
+async fn a_service_answers_from_outside_and_a_program_does_not() {
+    let server = service("audio/wav", stream()).await;
+    let workspace = TempWorkspace::new();
+    let of_service = host(&workspace, speech(&server)).with_service(Exposure::new());
+    let espeak = Speech::new(tools_tts::get("espeak-ng").unwrap(), None).unwrap();
+    let of_program = TestHost::new(tools_tts::register)
+        .with_grant(&["speech:read:text", "fs:write:**"])
+        .with_service(Workspace::open(workspace.path()).unwrap())
+        .with_service(Sandbox::new())
+        .with_service(espeak)
+        .with_service(Exposure::new());
+    let arguments = json!({"text": "hi", "path": "a.wav"});
+    of_service.call("tts.speak", arguments.clone()).await.unwrap();
+    // These tests start no programs, so this call fails.
+    of_program.call("tts.speak", arguments).await.unwrap_err();
+    assert!(of_service.context().is_exposed() && !of_program.context().is_exposed());
 }
 
 async fn call(server: &TestServer, arguments: Value) -> Result<ToolResult, ToolError> {

@@ -53,20 +53,29 @@ impl Approvals {
     /// # Errors
     /// Returns an error if the approval cannot be read, or if other users have access to it.
     pub fn find(&self, subject: &Subject) -> Result<Approval, TrustError> {
-        let path = self.path(subject);
+        Ok(match self.approved(subject.workspace(), subject.server())? {
+            None => Approval::Missing,
+            Some(approved) if approved.digest() == subject.digest() => Approval::Given,
+            Some(approved) => Approval::Outdated(subject.changes_since(&approved)),
+        })
+    }
+
+    /// Returns the subject that the user has approved under this name. Returns `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns an error if the approval cannot be read, or if other users have access to it.
+    pub fn approved(&self, workspace: &str, server: &str) -> Result<Option<Subject>, TrustError> {
+        let path = self.path_of(workspace, server);
         let text = private_file::read(&path, MAX_BYTES);
         let Some(text) = text.map_err(|source| TrustError::Read { path: path.clone(), source })? else {
-            return Ok(Approval::Missing);
+            return Ok(None);
         };
         let damaged = |reason| TrustError::Damaged { path: path.clone(), reason };
         let approved: Approved = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if approved.subject.digest() != approved.digest {
             return Err(damaged("its digest is another one".to_owned()));
         }
-        if approved.digest == subject.digest() {
-            return Ok(Approval::Given);
-        }
-        Ok(Approval::Outdated(subject.changes_since(&approved.subject)))
+        Ok(Some(approved.subject))
     }
 
     /// Approves a server whose subject the user has seen. `seen` is the digest that was shown.
@@ -78,7 +87,7 @@ impl Approvals {
         if digest != *seen {
             return Err(TrustError::Changed);
         }
-        let path = self.path(subject);
+        let path = self.path_of(subject.workspace(), subject.server());
         let written = serde_json::to_string_pretty(&Approved { digest, subject: subject.clone() })
             .map_err(Into::into)
             .and_then(|text| private_file::replace(&path, &text));
@@ -97,10 +106,6 @@ impl Approvals {
     /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-
-    fn path(&self, subject: &Subject) -> PathBuf {
-        self.path_of(subject.workspace(), subject.server())
     }
 
     fn path_of(&self, workspace: &str, server: &str) -> PathBuf {
