@@ -8,6 +8,7 @@ use agent::{
     DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
 };
 use clap::Args;
+use tools::policy::{Rule, SensitivePath};
 use tools::{CancellationToken, Entry, Grant, ToolContext};
 
 use crate::budget;
@@ -70,6 +71,10 @@ pub(crate) struct JobBounds {
     pub(crate) grant: Grant,
     /// The tools of the session in which it was made.
     pub(crate) tools: BTreeSet<String>,
+    /// The rules of that session that deny or ask.
+    pub(crate) rules: Vec<Rule>,
+    /// The sensitive paths of that session.
+    pub(crate) paths: Vec<SensitivePath>,
     /// The principal of that session.
     pub(crate) principal: Option<String>,
     /// True if that session had read text from the open world.
@@ -79,11 +84,13 @@ pub(crate) struct JobBounds {
 }
 
 impl JobBounds {
-    /// Returns the context of the job, which has the principal of the session that made it, and what that session had read.
+    /// Returns the context of the job: with the principal and the sensitive paths of the session that made it, and marked as that was.
     fn enter(&self, context: ToolContext) -> ToolContext {
         if self.is_exposed {
             context.record_exposure();
         }
+        let paths = context.sensitive_paths().clone().with_paths(self.paths.iter().cloned());
+        let context = context.with_sensitive_paths(paths);
         match &self.principal {
             Some(principal) => context.with_principal(principal.as_str()),
             None => context,
@@ -160,7 +167,7 @@ impl SessionOptions {
         let settings = if self.chat.is_some() { web::with_replies(settings) } else { settings };
         #[cfg(feature = "cron")]
         let settings = match &self.job {
-            Some(job) => settings.within_job(job.grant.clone()),
+            Some(job) => settings.within_job(job.grant.clone(), job.rules.clone()),
             None => settings,
         };
         Ok((settings, resumed))

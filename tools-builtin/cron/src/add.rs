@@ -1,13 +1,12 @@
 //! `cron.add`: makes a job.
 
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde_json::{Map, Value};
+use tools::policy::{Reason, Rule, Ruling, SensitivePath, SensitivePaths, Verdict};
 use tools::protocol::{Access, Json, TargetError};
-use tools::{Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line};
+use tools::{Grant, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line};
 
-use crate::next::moment_of;
+use crate::written_time::WrittenTime;
 use crate::{CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone};
 
 /// The runs that a preview shows.
@@ -69,6 +68,8 @@ pub(crate) async fn add(
     spec.grant = cx.grant().clone();
     check_call(cx, &spec)?;
     spec.tools = tools_of(cx, &spec.work);
+    spec.rules = rules_of(cx);
+    spec.paths = paths_of(cx);
     spec.principal = cx.principal().map(str::to_owned);
     spec.exposed = cx.is_exposed();
     let job = jobs.add(spec, Timestamp::now()).await?;
@@ -85,21 +86,29 @@ struct Times {
 }
 
 impl Times {
-    fn schedule(&self, zone: &TimeZone) -> Result<Schedule, ToolError> {
-        match (&self.cron, self.every, &self.at) {
-            (Some(cron), None, None) => Ok(Schedule::Cron(cron.parse::<CronExpression>().map_err(CronError::from)?)),
-            (None, Some(seconds), None) => Ok(Schedule::Every { seconds, from: Timestamp::now() }),
-            (None, None, Some(at)) => Ok(Schedule::Once(moment(at, zone)?)),
-            (None, None, None) => Err(refused("no time is given; give one of `cron`, `every` and `at`")),
-            _ => Err(refused("several times are given; give only one of `cron`, `every` and `at`")),
+    /// Returns the schedule and the IANA name of its zone, which is `zone_of_user` if nothing names another.
+    fn schedule(&self, zone_of_user: &str) -> Result<(Schedule, String), CronError> {
+        let at = self.at.as_deref().map(WrittenTime::parse).transpose()?;
+        let in_brackets = at.as_ref().and_then(WrittenTime::zone);
+        let name = in_brackets.or(self.zone.as_deref()).unwrap_or(zone_of_user);
+        let zone = find_zone(name)?;
+        // The name as the data spells it.
+        let name = zone.iana_name().unwrap_or(name).to_owned();
+        if let (Some(text), Some(_), Some(other)) = (&self.at, in_brackets, &self.zone)
+            && find_zone(other)? != zone
+        {
+            let (text, zone) = (text.clone(), other.clone());
+            return Err(CronError::OtherZone { text, in_brackets: name, zone });
         }
+        let schedule = match (&self.cron, self.every, at) {
+            (Some(cron), None, None) => Schedule::Cron(cron.parse::<CronExpression>()?),
+            (None, Some(seconds), None) => Schedule::Every { seconds, from: Timestamp::now() },
+            (None, None, Some(at)) => Schedule::Once(at.moment(&zone)?),
+            (None, None, None) => return Err(CronError::NoTime),
+            _ => return Err(CronError::SeveralTimes),
+        };
+        Ok((schedule, name))
     }
-}
-
-fn moment(text: &str, zone: &TimeZone) -> Result<Timestamp, CronError> {
-    let wall = || moment_of(text.parse::<DateTime>().ok()?, zone);
-    let exact = text.parse::<Timestamp>().ok();
-    exact.or_else(wall).ok_or_else(|| CronError::Time { text: text.to_owned() })
 }
 
 fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Value>) -> Result<Work, ToolError> {
@@ -115,15 +124,11 @@ fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Val
     }
 }
 
-/// Returns the job without its grant and its tools.
+/// Returns the job without the limits of its session.
 fn spec(jobs: &Jobs, times: Times, work: Work, missed: Missed, delivery: Delivery) -> Result<JobSpec, ToolError> {
-    let zone = times.zone.clone().unwrap_or_else(|| jobs.zone().to_owned());
-    let found = find_zone(&zone).map_err(CronError::from)?;
-    let schedule = times.schedule(&found)?;
-    // The name as the data spells it.
-    let zone = found.iana_name().map_or(zone, str::to_owned);
-    let (grant, tools) = (tools::Grant::none(), Vec::new());
-    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools, principal: None, exposed: true })
+    let (schedule, zone) = times.schedule(jobs.zone())?;
+    let (grant, tools, rules, paths) = (Grant::none(), Vec::new(), Vec::new(), Vec::new());
+    Ok(JobSpec { schedule, zone, work, missed, delivery, grant, tools, rules, paths, principal: None, exposed: true })
 }
 
 /// Checks a call as the pipeline would today, because nobody reads its error at the run.
@@ -134,11 +139,22 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let entry = cx.resolve(tool).map_err(of_call)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
     let targets = call::validate(&entry, arguments.into()).map_err(of_call)?;
-    match targets.iter().find(|target| !spec.grant.permits(target)) {
-        None => Ok(()),
-        Some(target) => Err(refused(&format!(
+    if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
+        return Err(refused(&format!(
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"
-        ))),
+        )));
+    }
+    let by_rule = |ruling: &Ruling<'_>| {
+        ruling.reasons().iter().any(|reason| matches!(reason, Reason::Rules(_)) && reason.verdict() > Verdict::Allow)
+    };
+    match cx.rulings(entry.tool(), &targets).find(by_rule) {
+        None => Ok(()),
+        Some(ruling) => {
+            let target = ruling.target.map_or_else(|| "it".to_owned(), ToString::to_string);
+            Err(refused(&format!(
+                "a rule of this session denies {target} or asks about it, so the job could not do it; choose another call"
+            )))
+        }
     }
 }
 
@@ -153,6 +169,19 @@ fn tools_of(cx: &ToolContext, work: &Work) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Returns the rules by which the session denies calls or asks about them. An allowing rule is consent, which the day of the run gives.
+fn rules_of(cx: &ToolContext) -> Vec<Rule> {
+    let rules = cx.policy().map(Policy::rules).unwrap_or_default();
+    rules.iter().filter(|rule| rule.verdict() > Verdict::Allow).cloned().collect()
+}
+
+/// Returns the sensitive paths of the session that are not in the built-in table.
+fn paths_of(cx: &ToolContext) -> Vec<SensitivePath> {
+    let built_in = SensitivePaths::default();
+    let paths = cx.sensitive_paths().paths().iter();
+    paths.filter(|path| !built_in.paths().contains(path)).cloned().collect()
 }
 
 #[allow(clippy::too_many_arguments)]

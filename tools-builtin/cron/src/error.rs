@@ -8,6 +8,19 @@ use tools_store::StoreError;
 
 use crate::{InvalidCron, UnknownZone};
 
+/// A job in the store that cannot be read: a newer version made it, or its row is broken. It can be removed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the job {id} cannot be read: {reason}; remove it and make it again, or update the program")]
+#[non_exhaustive]
+pub struct UnreadableJob {
+    /// The id.
+    pub id: i64,
+    /// The workspace in which it was made.
+    pub workspace: String,
+    /// The reason.
+    pub reason: String,
+}
+
 /// An error from keeping or serving jobs.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,13 +29,8 @@ pub enum CronError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A job in the store cannot be read.
-    #[error("the job {id} cannot be read: {reason}; remove it and make it again")]
-    Unreadable {
-        /// The job.
-        id: i64,
-        /// The reason.
-        reason: String,
-    },
+    #[error(transparent)]
+    Unreadable(#[from] UnreadableJob),
     /// The lock of a job cannot be used.
     #[error("the lock {} of a job cannot be used: {source}; check the permissions of its folder", path.display())]
     Lock {
@@ -71,13 +79,37 @@ pub enum CronError {
         /// The current time, in the zone of the job.
         now: String,
     },
+    /// No time is given.
+    #[error("no time is given; give one of `cron`, `every` and `at`")]
+    NoTime,
+    /// Several times are given.
+    #[error("several times are given; give only one of `cron`, `every` and `at`")]
+    SeveralTimes,
     /// The text of one time is wrong.
     #[error(
-        "{text:?} is no time; write `2026-12-24T09:00`, which is in the zone of the job, or add an offset such as `+01:00` or `Z`"
+        "{text:?} is no time; write `2026-12-24T09:00`, which is in the zone of the job, or add an offset such as `+01:00` or `Z`, or a zone such as `[Europe/Berlin]`"
     )]
     Time {
         /// The text.
         text: String,
+    },
+    /// The text of one time has an offset that the zone in its brackets does not have then.
+    #[error("the offset of {text:?} disagrees with its brackets, where it is {there}; leave one of the two out")]
+    Offset {
+        /// The text.
+        text: String,
+        /// The offset of the zone in brackets.
+        there: String,
+    },
+    /// The text of one time names another zone than the job.
+    #[error("{text:?} names the zone {in_brackets}, and `zone` is {zone}; leave one of the two out")]
+    OtherZone {
+        /// The text.
+        text: String,
+        /// The zone in brackets.
+        in_brackets: String,
+        /// The zone of the job.
+        zone: String,
     },
     /// The cron expression is wrong.
     #[error(transparent)]

@@ -5,12 +5,15 @@ use std::fmt;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::{Deserialize, Serialize};
+use tools::policy::{Rule, SensitivePath};
 use tools::{Grant, JsonSchema};
 
 use crate::{CronError, Schedule, find_zone, next_after};
 
 /// A job as it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+// A job of a newer version may have limits that this one would not keep.
+#[serde(deny_unknown_fields)]
 pub struct JobSpec {
     /// The times of the runs.
     pub schedule: Schedule,
@@ -26,6 +29,12 @@ pub struct JobSpec {
     pub grant: Grant,
     /// The names of the tools that the session had in which the job was made. A host offers no others.
     pub tools: Vec<String>,
+    /// The rules by which that session denied calls or asked about them. A host applies them besides its own.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+    /// The sensitive paths of that session. A host adds them to its own.
+    #[serde(default)]
+    pub paths: Vec<SensitivePath>,
     /// The principal of the session in which the job was made. A host runs the job as this principal.
     #[serde(default)]
     pub principal: Option<String>,
@@ -41,7 +50,7 @@ fn exposed() -> bool {
 
 /// The work of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Work {
     /// A session on this prompt.
     Prompt(String),
@@ -92,6 +101,8 @@ pub struct Job {
     pub next: Option<Timestamp>,
     /// True if no run begins.
     pub is_paused: bool,
+    /// The end of its last pause.
+    pub(crate) resumed: Option<Timestamp>,
 }
 
 /// A run of a job.

@@ -6,10 +6,11 @@ use jiff::Timestamp;
 use rusqlite::Transaction;
 use tools_store::{Durability, Store, StoreError};
 
-use crate::job::{Delivery, DueRun, Job, JobSpec, Missed, Outcome, RunEnd, RunRecord};
+use crate::claim::{self, Claim};
+use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord};
 use crate::lock::JobLock;
-use crate::watch::LATE_SECONDS;
-use crate::{CronError, Schedule, Work, row};
+use crate::service::Presence;
+use crate::{CronError, Schedule, UnreadableJob, Work, row};
 
 /// The limits of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +44,14 @@ pub struct Jobs {
     store: tokio::sync::OnceCell<Store>,
 }
 
-/// The result of [`Jobs::claim`].
-pub(crate) enum Claim {
-    /// No run begins.
-    Nothing,
-    /// The job is gone.
-    Gone,
-    /// The run begins now.
-    Run(Box<DueRun>),
+/// The state of the jobs at one moment.
+pub(crate) struct Look {
+    /// The jobs that are due or have a run without an end.
+    pub(crate) pending: Vec<i64>,
+    /// The time at which the next of the others is due.
+    pub(crate) next: Option<Timestamp>,
+    /// The beginning of the service.
+    pub(crate) since: Timestamp,
 }
 
 impl Jobs {
@@ -123,25 +124,25 @@ impl Jobs {
                 return Err(CronError::TooMany { most });
             }
             let id = row::insert(transaction, &workspace, &spec, next)?;
-            Ok(Job { id, workspace, spec, next: Some(next), is_paused: false })
+            Ok(Job { id, workspace, spec, next: Some(next), is_paused: false, resumed: None })
         };
         self.store().await?.write(add).await
     }
 
-    /// Returns the jobs of the workspace, the oldest first.
+    /// Returns the jobs of the workspace, the oldest first. One that cannot be read hides no other.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
-    pub async fn list(&self) -> Result<Vec<Job>, CronError> {
+    pub async fn list(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
         let workspace = self.workspace.clone();
         self.store().await?.read(move |transaction| row::jobs(transaction, Some(&workspace))).await
     }
 
-    /// Returns the jobs of all workspaces, the oldest first.
+    /// Returns the jobs of all workspaces, as [`list`](Self::list) does.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
-    pub async fn list_all(&self) -> Result<Vec<Job>, CronError> {
+    pub async fn list_all(&self) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
         self.store().await?.read(|transaction| row::jobs(transaction, None)).await
     }
 
@@ -153,12 +154,12 @@ impl Jobs {
         self.change(id, move |transaction| row::remove(transaction, id)).await
     }
 
-    /// Pauses a job of the workspace, or resumes it. A run that has begun goes on.
+    /// Pauses a job of the workspace, or resumes it. A run that has begun goes on. Runs that were due before `now` are then missed.
     ///
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
-    pub async fn set_paused(&self, id: i64, is_paused: bool) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::set_paused(transaction, id, is_paused)).await
+    pub async fn set_paused(&self, id: i64, is_paused: bool, now: Timestamp) -> Result<(), CronError> {
+        self.change(id, move |transaction| row::set_paused(transaction, id, is_paused, now)).await
     }
 
     /// Returns the newest runs of a job, or of all jobs of the workspace, the newest first. A run whose process is gone is
@@ -187,16 +188,26 @@ impl Jobs {
         self.store().await?.write(move |transaction| row::set_session(transaction, id, &session)).await
     }
 
-    /// Returns the jobs that are due or have a run without an end.
-    pub(crate) async fn pending(&self, now: Timestamp) -> Result<Vec<i64>, CronError> {
+    /// Looks at the jobs, and records that a server does.
+    pub(crate) async fn look(&self, presence: Presence) -> Result<Look, CronError> {
         let workspace = self.workspace.clone();
-        self.store().await?.read(move |transaction| row::pending(transaction, &workspace, now)).await
+        let look = move |transaction: &Transaction<'_>| {
+            let pending = row::pending(transaction, &workspace, presence.now)?;
+            let next = row::next(transaction, &workspace, presence.now)?;
+            let recorded = row::service(transaction, &workspace)?;
+            let look = Look { pending, next, since: presence.continued(recorded).since };
+            Ok::<_, CronError>((look, presence.is_known(recorded)))
+        };
+        match self.store().await?.read(look).await? {
+            (look, true) => Ok(look),
+            (look, false) => Ok(Look { since: self.attend(presence).await?, ..look }),
+        }
     }
 
-    /// Returns the time at which the next job is due.
-    pub(crate) async fn next(&self) -> Result<Option<Timestamp>, CronError> {
+    /// Records that a server is there. Returns the beginning of the service.
+    pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
         let workspace = self.workspace.clone();
-        self.store().await?.read(move |transaction| row::next(transaction, &workspace)).await
+        self.store().await?.write(move |transaction| presence.record(transaction, &workspace)).await
     }
 
     /// Takes the lock of a job. Returns `None` if another process has it.
@@ -207,10 +218,9 @@ impl Jobs {
         }
     }
 
-    /// Reports a run that was cut off, and begins the run that is due, if any. The caller has the lock of the job. `since` is the time
-    /// from which on jobs have been served without a pause.
+    /// Settles the job and begins its run, as [`claim`](claim::claim) does. The caller has the lock of the job.
     pub(crate) async fn claim(&self, id: i64, now: Timestamp, since: Timestamp) -> Result<Claim, CronError> {
-        self.store().await?.write(move |transaction| claim(transaction, id, now, since)).await
+        self.store().await?.write(move |transaction| claim::claim(transaction, id, now, since)).await
     }
 
     /// Pauses a job that cannot run, and says so in the log. The caller has the lock of the job.
@@ -221,15 +231,7 @@ impl Jobs {
     /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
     pub(crate) async fn finish(&self, run: &DueRun, end: RunEnd, now: Timestamp) -> Result<bool, CronError> {
         let run = run.clone();
-        let finish = move |transaction: &Transaction<'_>| {
-            row::end_run(transaction, run.id, &end, now)?;
-            let is_repeated = run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
-            match row::job(transaction, run.job.id)? {
-                Some(job) if !is_repeated => advance(transaction, &run, job.id),
-                found => Ok(found.is_some()),
-            }
-        };
-        self.store().await?.write(finish).await
+        self.store().await?.write(move |transaction| claim::finish(transaction, &run, &end, now)).await
     }
 
     async fn change(
@@ -258,45 +260,4 @@ impl Jobs {
 /// Returns the folder of the locks of a store.
 fn locks(file: &Path) -> PathBuf {
     file.with_extension("locks")
-}
-
-fn claim(transaction: &Transaction<'_>, id: i64, now: Timestamp, since: Timestamp) -> Result<Claim, CronError> {
-    let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
-    let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
-    // The caller has the lock, so the process of such a run is gone.
-    row::open_runs(transaction, id)?.into_iter().try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
-    let due = match job.next {
-        Some(due) if due <= now && !job.is_paused => due,
-        None => {
-            row::remove(transaction, id)?;
-            return Ok(Claim::Gone);
-        }
-        Some(_) => return Ok(Claim::Nothing),
-    };
-    let is_repeated = job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
-    let is_missed = due.as_second() + LATE_SECONDS < since.as_second();
-    let run = DueRun { id: row::begin_run(transaction, &job, due, now)?, due, started: now, job };
-    if is_missed && !is_repeated && run.job.spec.missed == Missed::Skip {
-        row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note: None }, now)?;
-        return Ok(if advance(transaction, &run, id)? { Claim::Nothing } else { Claim::Gone });
-    }
-    if run.job.spec.delivery == Delivery::AtMostOnce {
-        row::set_next(transaction, id, following(&run)?)?;
-    }
-    Ok(Claim::Run(Box::new(run)))
-}
-
-/// Returns the due time after a run. Those that passed until the run began are left out.
-fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
-    run.job.spec.next_after(run.due.max(run.started))
-}
-
-/// Sets the due time after a run. Removes the job and returns false if there is none.
-fn advance(transaction: &Transaction<'_>, run: &DueRun, job: i64) -> Result<bool, CronError> {
-    let next = following(run)?;
-    match next {
-        Some(_) => row::set_next(transaction, job, next)?,
-        None => row::remove(transaction, job)?,
-    }
-    Ok(next.is_some())
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod add;
+mod claim;
 mod error;
 mod job;
 mod jobs;
@@ -11,12 +12,14 @@ mod remove;
 mod row;
 mod schedule;
 mod serve;
+mod service;
 mod watch;
+mod written_time;
 mod zone;
 
 use tools::{Catalog, RegisterError};
 
-pub use error::CronError;
+pub use error::{CronError, UnreadableJob};
 pub use job::{Delivery, DueRun, Job, JobSpec, Missed, Outcome, RunEnd, RunRecord, Work};
 pub use jobs::{JobLimits, Jobs};
 pub use next::next_after;

@@ -21,11 +21,15 @@ pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
     let jobs = cx.need::<Jobs>()?;
     let mut lines = Vec::new();
     for job in jobs.list().await? {
-        let last = jobs.log(Some(job.id), 1).await?;
+        let (id, line) = match &job {
+            Ok(job) => (job.id, line(job)?),
+            Err(error) => (error.id, format!("{}: unreadable; {}", error.id, visible_line(&error.reason, SHOWN_WORK))),
+        };
+        let last = jobs.log(Some(id), 1).await?;
         let last = last
             .first()
             .map(|run| format!("; last run {}: {}", run.started.strftime("%Y-%m-%dT%H:%M:%SZ"), run.outcome));
-        lines.push(format!("{}{}", line(&job)?, last.unwrap_or_default()));
+        lines.push(format!("{line}{}", last.unwrap_or_default()));
     }
     Ok(if lines.is_empty() { "[no jobs]".to_owned() } else { lines.join("\n") })
 }

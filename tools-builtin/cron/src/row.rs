@@ -1,17 +1,20 @@
 //! The rows of the store.
 
 use jiff::Timestamp;
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use tools_store::Schema;
 
-use crate::CronError;
 use crate::job::{Job, JobSpec, Outcome, RunEnd, RunRecord};
+use crate::service::Service;
+use crate::{CronError, UnreadableJob};
 
-/// `next_ms` is null if no run follows. Times are milliseconds since 1970.
+/// `next_ms` is null if no run follows. `resumed_ms` is the end of the last pause. Times are milliseconds since 1970.
 pub(crate) const SCHEMA: Schema = Schema::new(
     "store of jobs",
     0x6372_6f6e,
-    &["CREATE TABLE job (
+    &[
+        "CREATE TABLE job (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             workspace TEXT NOT NULL,
             spec TEXT NOT NULL,
@@ -30,27 +33,44 @@ pub(crate) const SCHEMA: Schema = Schema::new(
             note TEXT
         ) STRICT;
         CREATE INDEX run_of_job ON run (job, id);
-        CREATE INDEX running ON run (job) WHERE ended_ms IS NULL;"],
+        CREATE INDEX running ON run (job) WHERE ended_ms IS NULL;",
+        "ALTER TABLE job ADD COLUMN resumed_ms INTEGER;
+        CREATE TABLE service (
+            workspace TEXT PRIMARY KEY,
+            since_ms INTEGER NOT NULL,
+            until_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;",
+    ],
 );
 
 /// The number of runs of a job that the log keeps.
 const KEPT_RUNS: u32 = 1000;
 
-const JOB: &str = "SELECT id, workspace, spec, next_ms, paused FROM job";
+const JOB: &str = "SELECT id, workspace, spec, next_ms, paused, resumed_ms FROM job";
 const RUN: &str = "SELECT id, job, due_ms, started_ms, ended_ms, outcome, session, note FROM run";
 
-/// A row of a job before its specification is parsed.
-type JobRow = (i64, String, String, Option<i64>, bool);
-
-fn job_row(row: &Row<'_>) -> rusqlite::Result<JobRow> {
-    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+/// Reads the columns of [`JOB`]. A row that this program cannot understand is no error of the store.
+fn job_row(row: &Row<'_>) -> rusqlite::Result<Result<Job, UnreadableJob>> {
+    let (id, workspace, next, resumed): (_, _, Option<i64>, Option<i64>) =
+        (row.get(0)?, text(row, 1)?, row.get(3)?, row.get(5)?);
+    Ok(match parsed(row.get_ref(2)?.as_bytes()?) {
+        Ok(spec) => {
+            let (next, is_paused, resumed) = (next.map(moment), row.get(4)?, resumed.map(moment));
+            Ok(Job { id, workspace, spec, next, is_paused, resumed })
+        }
+        Err(reason) => Err(UnreadableJob { id, workspace, reason }),
+    })
 }
 
-fn parsed((id, workspace, spec, next, is_paused): JobRow) -> Result<Job, CronError> {
-    let unreadable = |reason: String| CronError::Unreadable { id, reason };
-    let spec: JobSpec = serde_json::from_str(&spec).map_err(|error| unreadable(error.to_string()))?;
-    let next = next.map(Timestamp::from_millisecond).transpose().map_err(|error| unreadable(error.to_string()))?;
-    Ok(Job { id, workspace, spec, next, is_paused })
+/// Returns the text of a column, also if it is no UTF-8.
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes()?).into_owned())
+}
+
+fn parsed(spec: &[u8]) -> Result<JobSpec, String> {
+    let spec: JobSpec = serde_json::from_slice(spec).map_err(|error| error.to_string())?;
+    spec.time_zone().map_err(|error| error.to_string())?;
+    Ok(spec)
 }
 
 pub(crate) fn insert(
@@ -68,15 +88,18 @@ pub(crate) fn insert(
 /// Returns the job, or `None` if there is none.
 pub(crate) fn job(transaction: &Transaction<'_>, id: i64) -> Result<Option<Job>, CronError> {
     let sql = format!("{JOB} WHERE id = ?");
-    transaction.prepare_cached(&sql)?.query_row([id], job_row).optional()?.map(parsed).transpose()
+    let job = transaction.prepare_cached(&sql)?.query_row([id], job_row).optional()?;
+    Ok(job.transpose()?)
 }
 
 /// Returns the jobs of a workspace, or all.
-pub(crate) fn jobs(transaction: &Transaction<'_>, workspace: Option<&str>) -> Result<Vec<Job>, CronError> {
+pub(crate) fn jobs(
+    transaction: &Transaction<'_>,
+    workspace: Option<&str>,
+) -> Result<Vec<Result<Job, UnreadableJob>>, CronError> {
     let sql = format!("{JOB} WHERE ?1 IS NULL OR workspace = ?1 ORDER BY id");
     let mut statement = transaction.prepare_cached(&sql)?;
-    let rows = statement.query_map([workspace], job_row)?.collect::<Result<Vec<_>, _>>()?;
-    rows.into_iter().map(parsed).collect()
+    Ok(statement.query_map([workspace], job_row)?.collect::<Result<_, _>>()?)
 }
 
 pub(crate) fn ids(transaction: &Transaction<'_>, workspace: &str) -> Result<Vec<i64>, CronError> {
@@ -94,11 +117,39 @@ pub(crate) fn pending(transaction: &Transaction<'_>, workspace: &str, now: Times
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Returns the time at which the next job of the workspace is due.
-pub(crate) fn next(transaction: &Transaction<'_>, workspace: &str) -> Result<Option<Timestamp>, CronError> {
-    let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused";
-    let next: Option<i64> = transaction.prepare_cached(sql)?.query_row([workspace], |row| row.get(0))?;
-    Ok(next.and_then(|next| Timestamp::from_millisecond(next).ok()))
+/// Returns the time at which the next job of the workspace is due after `now`.
+pub(crate) fn next(
+    transaction: &Transaction<'_>,
+    workspace: &str,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, CronError> {
+    let sql = "SELECT min(next_ms) FROM job WHERE workspace = ? AND NOT paused AND next_ms > ?";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let next: Option<i64> = statement.query_row(params![workspace, now.as_millisecond()], |row| row.get(0))?;
+    Ok(next.map(moment))
+}
+
+/// Returns the moment. One that is out of range, which this program never writes, is the first or the last one.
+fn moment(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX })
+}
+
+/// Returns the service of the workspace, or `None` if no server has ever looked.
+pub(crate) fn service(transaction: &Transaction<'_>, workspace: &str) -> Result<Option<Service>, CronError> {
+    let sql = "SELECT since_ms, until_ms FROM service WHERE workspace = ?";
+    let service = |row: &Row<'_>| Ok(Service { since: moment(row.get(0)?), until: moment(row.get(1)?) });
+    Ok(transaction.prepare_cached(sql)?.query_row([workspace], service).optional()?)
+}
+
+pub(crate) fn set_service(transaction: &Transaction<'_>, workspace: &str, service: Service) -> Result<(), CronError> {
+    let sql = "INSERT OR REPLACE INTO service (workspace, since_ms, until_ms) VALUES (?, ?, ?)";
+    let [since, until] = [service.since, service.until].map(Timestamp::as_millisecond);
+    transaction.prepare_cached(sql)?.execute(params![workspace, since, until])?;
+    Ok(())
+}
+
+pub(crate) fn exists(transaction: &Transaction<'_>, id: i64) -> Result<bool, CronError> {
+    Ok(transaction.prepare_cached("SELECT 1 FROM job WHERE id = ?")?.exists([id])?)
 }
 
 pub(crate) fn set_next(transaction: &Transaction<'_>, id: i64, next: Option<Timestamp>) -> Result<(), CronError> {
@@ -107,8 +158,14 @@ pub(crate) fn set_next(transaction: &Transaction<'_>, id: i64, next: Option<Time
     Ok(())
 }
 
-pub(crate) fn set_paused(transaction: &Transaction<'_>, id: i64, is_paused: bool) -> Result<(), CronError> {
-    transaction.execute("UPDATE job SET paused = ? WHERE id = ?", params![is_paused, id])?;
+pub(crate) fn set_paused(
+    transaction: &Transaction<'_>,
+    id: i64,
+    is_paused: bool,
+    now: Timestamp,
+) -> Result<(), CronError> {
+    let sql = "UPDATE job SET paused = ?2, resumed_ms = CASE WHEN paused AND NOT ?2 THEN ?3 ELSE resumed_ms END WHERE id = ?1";
+    transaction.execute(sql, params![id, is_paused, now.as_millisecond()])?;
     Ok(())
 }
 
@@ -142,7 +199,7 @@ pub(crate) fn suspend(transaction: &Transaction<'_>, id: i64, note: String, now:
         SELECT id, workspace, ifnull(next_ms, ?2), ?2, ?2, ?3, ?4 FROM job WHERE id = ?1";
     let failed = Outcome::Failed.as_str();
     transaction.execute(sql, params![id, now.as_millisecond(), failed, format!("the job is paused: {note}")])?;
-    set_paused(transaction, id, true)
+    set_paused(transaction, id, true, now)
 }
 
 /// Records the end of a run, unless it has one.
@@ -185,22 +242,19 @@ pub(crate) fn runs(
 }
 
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
-    let time = |column: usize, ms: i64| {
-        let unreadable = |error: jiff::Error| {
-            rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Integer, error.into())
-        };
-        Timestamp::from_millisecond(ms).map_err(unreadable)
+    let optional = |column| match row.get_ref(column)? {
+        ValueRef::Null => Ok(None),
+        _ => text(row, column).map(Some),
     };
-    let (ended, word): (Option<i64>, String) = (row.get(4)?, row.get(5)?);
     Ok(RunRecord {
         id: row.get(0)?,
         job: row.get(1)?,
-        due: time(2, row.get(2)?)?,
-        started: time(3, row.get(3)?)?,
-        ended: ended.map(|ended| time(4, ended)).transpose()?,
+        due: moment(row.get(2)?),
+        started: moment(row.get(3)?),
+        ended: row.get::<_, Option<i64>>(4)?.map(moment),
         // A later version may have more outcomes.
-        outcome: Outcome::from_word(&word).unwrap_or(Outcome::Failed),
-        session: row.get(6)?,
-        note: row.get(7)?,
+        outcome: Outcome::from_word(&text(row, 5)?).unwrap_or(Outcome::Failed),
+        session: optional(6)?,
+        note: optional(7)?,
     })
 }

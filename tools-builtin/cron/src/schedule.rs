@@ -25,7 +25,7 @@ const NAMED: [(&str, &str); 7] = [
 
 /// The times at which a job runs. [`next_after`](crate::next_after) computes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Schedule {
     /// The times that match a cron expression.
     Cron(CronExpression),

@@ -1,19 +1,26 @@
 //! [`JobServer`]: runs the jobs that are due.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::CronError;
+use crate::claim::Claim;
 use crate::job::{DueRun, RunEnd};
-use crate::jobs::{Claim, Jobs};
+use crate::jobs::{Jobs, Look};
 use crate::lock::JobLock;
+use crate::service::{ABSENCE, ABSENCE_OF_ONCE, Presence};
 use crate::watch::Watch;
 
 /// The longest wait, after which the server looks for jobs that other processes have added, and at the clock.
 const POLL: Duration = Duration::from_secs(2);
+
+/// The pause between two notes that a server is there, while it runs a job.
+const ATTENDANCE: Duration = Duration::from_secs(20);
 
 /// The clock of a server.
 pub trait Clock: Send + Sync {
@@ -50,12 +57,12 @@ pub struct JobServer<'a, C = SystemClock> {
     watch: Watch,
 }
 
-/// The result of one look at the jobs.
+/// The result of serving the jobs that are due.
 #[derive(Debug, Default)]
 struct Pass {
     runs: usize,
-    /// True if another process runs a job.
-    is_shared: bool,
+    /// True if a job was settled, so that another look may find more.
+    is_changed: bool,
 }
 
 impl<'a> JobServer<'a> {
@@ -72,7 +79,8 @@ impl<'a, C: Clock> JobServer<'a, C> {
         Self { jobs, clock, poll: POLL, watch }
     }
 
-    /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s.
+    /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. Another server
+    /// takes a wait of over a minute for an absence.
     #[must_use]
     pub fn with_poll(self, poll: Duration) -> Self {
         Self { poll, ..self }
@@ -88,21 +96,22 @@ impl<'a, C: Clock> JobServer<'a, C> {
         mut run: impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<(), CronError> {
         while !token.is_cancelled() {
-            let pass = self.pass(token, &mut run).await?;
+            let look = self.look(ABSENCE).await?;
+            let next = look.next;
+            if self.pass(look, ABSENCE, token, &mut run).await?.is_changed {
+                continue;
+            }
             let now = self.clock.now();
-            let left = self.jobs.next().await?.map(|next| next.duration_since(now));
-            let left = left.map(|left| Duration::try_from(left).unwrap_or_default());
-            // A job that another process runs may be due.
-            let least = if pass.is_shared { self.poll } else { Duration::ZERO };
-            let wait = left.map_or(self.poll, |left| left.clamp(least, self.poll));
+            let left = |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
+            let wait = next.map_or(self.poll, |next| left(next).min(self.poll));
             self.watch.wait_until(now.saturating_add(wait).unwrap_or(now));
             token.run_until_cancelled(self.clock.sleep(wait)).await;
-            self.watch.wake(self.clock.now());
         }
         Ok(())
     }
 
-    /// Runs the jobs that are due now. Returns the number of runs.
+    /// Runs the jobs that are due now. Returns the number of runs. Calls that follow each other within an hour, also of other processes,
+    /// serve without a pause.
     ///
     /// # Errors
     /// Returns an error if the store or a lock cannot be used.
@@ -111,26 +120,58 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<usize, CronError> {
-        Ok(self.pass(token, run).await?.runs)
+        let look = self.look(ABSENCE_OF_ONCE).await?;
+        Ok(self.pass(look, ABSENCE_OF_ONCE, token, run).await?.runs)
+    }
+
+    async fn look(&mut self, absence: i64) -> Result<Look, CronError> {
+        self.watch.wake(self.clock.now());
+        self.jobs.look(self.presence(absence)).await
+    }
+
+    fn presence(&self, absence: i64) -> Presence {
+        let now = self.clock.now();
+        Presence { since: self.watch.since().min(now), now, absence }
+    }
+
+    /// Waits for a run. Meanwhile the store learns that this server is there.
+    async fn attended(&self, absence: i64, run: impl Future<Output = RunEnd>) -> RunEnd {
+        let attend = async {
+            loop {
+                tokio::time::sleep(ATTENDANCE).await;
+                // The next look reports a store that cannot be written.
+                let _ = self.jobs.attend(self.presence(absence)).await;
+            }
+        };
+        let (mut run, mut attend) = (pin!(run), pin!(attend));
+        poll_fn(|cx| {
+            let end = run.as_mut().poll(cx);
+            if end.is_pending() {
+                let _: Poll<()> = attend.as_mut().poll(cx);
+            }
+            end
+        })
+        .await
     }
 
     async fn pass(
         &mut self,
+        look: Look,
+        absence: i64,
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<Pass, CronError> {
         let mut pass = Pass::default();
-        for id in self.jobs.pending(self.clock.now()).await? {
+        for id in look.pending {
             if token.is_cancelled() {
                 break;
             }
-            let Some(lock) = self.jobs.lock(id)? else {
-                pass.is_shared = true;
-                continue;
-            };
-            let claim = match self.jobs.claim(id, self.clock.now(), self.watch.since()).await {
+            // Else another process runs it.
+            let Some(lock) = self.jobs.lock(id)? else { continue };
+            pass.is_changed = true;
+            let claim = match self.jobs.claim(id, self.clock.now(), look.since).await {
                 // The others are served all the same.
-                Err(error @ (CronError::Unreadable { .. } | CronError::Zone(_))) => {
+                Err(CronError::Unreadable(error)) => {
                     self.jobs.suspend(id, error.to_string(), self.clock.now()).await?;
                     continue;
                 }
@@ -139,7 +180,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
             let is_kept = match claim {
                 Claim::Run(due) => {
                     pass.runs += 1;
-                    let end = run(&due).await;
+                    let end = self.attended(absence, run(&due)).await;
                     self.jobs.finish(&due, end, self.clock.now()).await?
                 }
                 Claim::Nothing => true,

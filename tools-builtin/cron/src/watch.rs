@@ -1,11 +1,11 @@
-//! [`Watch`]: the time for which jobs have been served without a pause.
+//! [`Watch`]: the time for which a server has been there without a pause.
 
 use jiff::Timestamp;
 
 /// The seconds by which a run may be late without having been missed.
 pub(crate) const LATE_SECONDS: i64 = 60;
 
-/// The time from which on jobs have been served without a pause. A run that was due before was missed.
+/// The time since which a server has been there without a pause.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watch {
     since: Timestamp,

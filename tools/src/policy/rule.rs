@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames};
-use serde::Deserialize;
+use serde::ser::SerializeStruct as _;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{InvalidRule, Verdict};
 
@@ -200,6 +201,18 @@ impl TryFrom<RuleData> for Rule {
         rule.reason = data.reason;
         let rule = data.r#match.iter().try_fold(rule, |rule, example| rule.with_match(example))?;
         data.not_match.iter().try_fold(rule, |rule, example| rule.with_not_match(example))
+    }
+}
+
+/// Writes the form that is read, without examples. The origins are left out.
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rule = serializer.serialize_struct("Rule", 4)?;
+        rule.serialize_field("verdict", &self.verdict)?;
+        rule.serialize_field("tool", &self.tool.as_ref().map(|names| &names.text))?;
+        rule.serialize_field("target", &self.target)?;
+        rule.serialize_field("reason", &self.reason)?;
+        rule.end()
     }
 }
 

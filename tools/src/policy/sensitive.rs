@@ -9,13 +9,13 @@ use std::cmp::Reverse;
 
 use once_cell::sync::Lazy;
 use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolNames};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::pattern::Match;
 use super::{Policy, Rule, Verdict};
 
 /// The consequence of writing a file, ordered by the approval that a write needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Sensitivity {
@@ -30,7 +30,7 @@ pub enum Sensitivity {
 }
 
 /// An entry of [`SensitivePaths`]: a pattern, its sensitivity and a note.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SensitivePath {
     pattern: String,
     sensitivity: Sensitivity,

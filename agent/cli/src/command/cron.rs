@@ -4,6 +4,7 @@ mod run;
 mod show;
 
 use clap::{Args, Subcommand};
+use jiff::Timestamp;
 use tools_builtin::cron::CronError;
 
 use crate::error::Error;
@@ -84,11 +85,11 @@ impl CronArgs {
             CronCommand::Run(run) => return run.run().await,
             CronCommand::List { all, root, json } => show::list(&jobs::open(root.workspace())?, all, json).await?,
             CronCommand::Pause { id, root } => {
-                jobs::open(root.workspace())?.set_paused(id, true).await?;
+                jobs::open(root.workspace())?.set_paused(id, true, Timestamp::now()).await?;
                 notice::note(&format!("job {id} is paused"));
             }
             CronCommand::Resume { id, root } => {
-                jobs::open(root.workspace())?.set_paused(id, false).await?;
+                jobs::open(root.workspace())?.set_paused(id, false, Timestamp::now()).await?;
                 notice::note(&format!("job {id} is resumed"));
             }
             CronCommand::Remove { id, root } => {

@@ -22,8 +22,8 @@ pub(crate) struct Settings {
     implied: Vec<Setting<Clause>>,
     /// The values of lower layers whose provider a higher layer replaced. Their keys still belong to their services.
     pub(crate) replaced: Vec<Values>,
-    /// The grant of a job, which limits the others.
-    job: Option<Grant>,
+    /// The grant of a job, which limits the others, and its rules.
+    job: Option<(Grant, Vec<Rule>)>,
     /// The searched files, existing or not.
     pub(crate) files: Vec<ConfigFile>,
 }
@@ -105,10 +105,10 @@ impl Settings {
         self
     }
 
-    /// Limits the grant to that of a job.
+    /// Limits the grant to that of a job, and adds its rules.
     #[cfg(feature = "cron")]
-    pub(crate) fn within_job(self, grant: Grant) -> Self {
-        Self { job: Some(grant), ..self }
+    pub(crate) fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
+        Self { job: Some((grant, rules)), ..self }
     }
 
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
@@ -119,12 +119,13 @@ impl Settings {
         let all = Grant::new(self.grants.iter().chain(&self.implied).map(labelled));
         let within = |grant: Grant, within: &_| grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()));
         let grant = self.within.iter().fold(all, within);
-        self.job.iter().fold(grant, |grant, job| grant.intersect(job))
+        self.job.iter().fold(grant, |grant, (job, _)| grant.intersect(job))
     }
 
-    /// Returns the rules of the policy that a person can change.
+    /// Returns the rules of the policy that a person can change, and those of the job.
     pub(crate) fn rules(&self) -> impl Iterator<Item = Rule> {
-        self.policy.iter().map(|rule| rule.labelled(Rule::with_origin))
+        let of_job = self.job.iter().flat_map(|(_, rules)| rules).cloned();
+        self.policy.iter().map(|rule| rule.labelled(Rule::with_origin)).chain(of_job)
     }
 
     /// Returns the rules that choose the session's tools.

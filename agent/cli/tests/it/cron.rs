@@ -1,5 +1,8 @@
 //! Jobs: `cron run` and the commands about jobs, with real processes on one store.
 
+mod limits;
+mod service;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -41,6 +44,8 @@ fn due(work: Work, grant: &[&str]) -> JobSpec {
         delivery: Delivery::AtMostOnce,
         grant: Grant::parse(grant).unwrap(),
         tools: tools.map(str::to_owned).to_vec(),
+        rules: Vec::new(),
+        paths: Vec::new(),
         principal: None,
         exposed: false,
     }

@@ -1,12 +1,13 @@
 //! Jobs and a clock for tests.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tools::Grant;
-use tools_cron::{Clock, Delivery, JobSpec, Missed, Schedule, Work};
+use tools_cron::{Clock, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work};
 
 pub(crate) fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -25,6 +26,8 @@ pub(crate) fn spec(schedule: Schedule, zone: &str) -> JobSpec {
         delivery: Delivery::AtMostOnce,
         grant: Grant::none(),
         tools: Vec::new(),
+        rules: Vec::new(),
+        paths: Vec::new(),
         principal: None,
         exposed: false,
     }
@@ -63,4 +66,60 @@ impl Clock for TurnedClock {
     async fn sleep(&self, time: Duration) {
         self.turn(time);
     }
+}
+
+/// A clock that follows the paused time of tokio.
+#[derive(Clone, Copy)]
+pub(crate) struct TokioClock {
+    start: Timestamp,
+    since: tokio::time::Instant,
+}
+
+impl TokioClock {
+    pub(crate) fn new(now: &str) -> Self {
+        Self { start: time(now), since: tokio::time::Instant::now() }
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Timestamp {
+        self.start + self.since.elapsed()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+}
+
+pub(crate) fn done() -> RunEnd {
+    RunEnd { outcome: Outcome::Done, note: None }
+}
+
+pub(crate) fn hourly() -> JobSpec {
+    spec(cron("0 * * * *"), "UTC")
+}
+
+/// Opens the store of a folder, as another process would.
+pub(crate) fn opened(folder: &Path) -> Jobs {
+    Jobs::new(folder.join("cron.sqlite"), "here")
+}
+
+/// Serves what is due, as a new process would. Returns the jobs that ran.
+pub(crate) async fn served_once(jobs: &Jobs, now: &str) -> Vec<i64> {
+    let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
+    let mut runs = Vec::new();
+    let mut server = JobServer::with_clock(jobs, clock);
+    let mut run = async |run: &tools_cron::DueRun| {
+        runs.push(run.job.id);
+        done()
+    };
+    server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
+    runs
+}
+
+/// Returns the outcomes of the log, the oldest run first.
+pub(crate) async fn outcomes(jobs: &Jobs) -> Vec<Outcome> {
+    let mut log = jobs.log(None, 100).await.unwrap();
+    log.reverse();
+    log.iter().map(|run| run.outcome).collect()
 }

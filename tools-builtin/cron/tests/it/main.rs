@@ -6,5 +6,6 @@
 mod fixture;
 mod next;
 mod serve;
+mod service;
 mod tools_of_jobs;
 mod year;

@@ -1,22 +1,13 @@
 //! The server, with a clock that the tests turn.
 
-use std::path::Path;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Clock as _, CronError, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work};
 
-use crate::fixture::{TurnedClock, cron, spec, time};
+use crate::fixture::{TurnedClock, cron, done, hourly, opened, outcomes, served_once, spec, time};
 
 const HOUR: Duration = Duration::from_secs(3600);
-
-fn done() -> RunEnd {
-    RunEnd { outcome: Outcome::Done, note: None }
-}
-
-fn hourly() -> JobSpec {
-    spec(cron("0 * * * *"), "UTC")
-}
 
 fn once(at: &str) -> JobSpec {
     spec(Schedule::Once(time(at)), "UTC")
@@ -32,12 +23,6 @@ async fn served(jobs: &Jobs, clock: TurnedClock) -> Vec<(i64, String, String)> {
     };
     server.serve(&token, run).await.unwrap();
     runs
-}
-
-async fn outcomes(jobs: &Jobs) -> Vec<Outcome> {
-    let mut log = jobs.log(None, 100).await.unwrap();
-    log.reverse();
-    log.iter().map(|run| run.outcome).collect()
 }
 
 #[tokio::test]
@@ -134,11 +119,6 @@ async fn a_clock_that_is_set_back_repeats_no_run() {
     assert_eq!(runs, ["11:00", "12:00", "13:00", "14:00"]);
 }
 
-/// Opens the store of a folder, as another process would.
-fn opened(folder: &Path) -> Jobs {
-    Jobs::new(folder.join("cron.sqlite"), "here")
-}
-
 /// Serves once in a process that dies in the run. Dropping the server releases its locks, as the end of a process does.
 async fn cut_off(jobs: Jobs, now: &str) {
     let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
@@ -147,18 +127,6 @@ async fn cut_off(jobs: Jobs, now: &str) {
     let mut run = async |_: &tools_cron::DueRun| std::future::pending().await;
     let serving = server.serve_due(&token, &mut run);
     assert!(tokio::time::timeout(Duration::from_millis(300), serving).await.is_err(), "the run began");
-}
-
-async fn served_once(jobs: &Jobs, now: &str) -> Vec<i64> {
-    let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
-    let mut runs = Vec::new();
-    let mut server = JobServer::with_clock(jobs, clock);
-    let mut run = async |run: &tools_cron::DueRun| {
-        runs.push(run.job.id);
-        done()
-    };
-    server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
-    runs
 }
 
 #[tokio::test]
@@ -195,7 +163,7 @@ async fn a_run_that_ends_with_the_server_is_repeated_if_the_job_says_so() {
         let mut server = JobServer::with_clock(&jobs, TurnedClock::new("2026-11-24T11:00:00Z", "2030-01-01T00:00:00Z"));
         let mut run = async |_: &tools_cron::DueRun| RunEnd { outcome: Outcome::CutOff, note: None };
         server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
-        assert_eq!(jobs.list().await.unwrap()[0].next, Some(time(next)), "{delivery:?}");
+        assert_eq!(jobs.list().await.unwrap()[0].as_ref().unwrap().next, Some(time(next)), "{delivery:?}");
     }
 }
 
@@ -221,11 +189,11 @@ async fn a_paused_job_does_not_run_and_a_removed_one_keeps_its_log() {
     let jobs = Jobs::in_memory("here").unwrap();
     let made = time("2026-11-24T10:10:00Z");
     let [paused, removed] = [jobs.add(hourly(), made).await.unwrap().id, jobs.add(hourly(), made).await.unwrap().id];
-    jobs.set_paused(paused, true).await.unwrap();
+    jobs.set_paused(paused, true, made).await.unwrap();
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [removed]);
     jobs.remove(removed).await.unwrap();
     assert_eq!(jobs.log(Some(removed), 10).await.unwrap().len(), 1);
-    jobs.set_paused(paused, false).await.unwrap();
+    jobs.set_paused(paused, false, time("2026-11-24T11:00:30Z")).await.unwrap();
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:30Z").await, [paused]);
     let error = jobs.remove(removed).await.unwrap_err();
     assert_eq!(error.to_string(), format!("there is no job {removed}; the jobs are {paused}"));
@@ -258,9 +226,52 @@ async fn a_job_that_cannot_be_served_is_paused_and_the_others_run() {
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [other]);
     let log = jobs.log(Some(zoned), 10).await.unwrap();
     assert_eq!(log.len(), 1);
-    assert!(log[0].note.as_ref().unwrap().contains("the job is paused: there is no time zone"), "{log:?}");
+    assert!(log[0].note.as_ref().unwrap().contains("cannot be read: there is no time zone"), "{log:?}");
     assert_eq!(served_once(&jobs, "2026-11-24T12:00:00Z").await, [other]);
     assert_eq!(jobs.log(Some(zoned), 10).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_unreadable_job_hides_no_other_and_can_be_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = opened(folder.path());
+    let made = time("2026-11-24T10:10:00Z");
+    jobs.add(JobSpec { missed: Missed::RunOnce, ..hourly() }, made).await.unwrap();
+    let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
+    let limit = r#"{"limit":1,"#;
+    for (broken, reason) in [
+        (format!("spec = replace(spec, '{{\"schedule\"', '{limit}\"schedule\"')"), "unknown field `limit`"),
+        ("spec = replace(spec, 'prompt', 'dance')".to_owned(), "unknown variant `dance`"),
+        ("spec = CAST(x'ff' AS TEXT)".to_owned(), "expected value"),
+        ("spec = ''".to_owned(), "EOF"),
+        ("next_ms = -9e18, spec = '{}'".to_owned(), "missing field"),
+        ("spec = replace(spec, 'UTC', 'Mars/Base')".to_owned(), "no time zone"),
+    ] {
+        let id = jobs.add(hourly(), made).await.unwrap().id;
+        assert_eq!(store.execute(&format!("UPDATE job SET {broken} WHERE id = {id}"), []).unwrap(), 1);
+        for listed in [jobs.list().await.unwrap(), jobs.list_all().await.unwrap()] {
+            assert_eq!(listed[0].as_ref().unwrap().id, 1);
+            let error = listed[1].as_ref().unwrap_err();
+            assert_eq!((error.id, error.workspace.as_str()), (id, "here"));
+            assert!(error.reason.contains(reason), "{broken}: {error}");
+        }
+        jobs.remove(id).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_becomes_unreadable_while_it_runs_stops_no_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = opened(folder.path());
+    jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap();
+    let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
+    let mut server = JobServer::with_clock(&jobs, TurnedClock::new("2026-11-24T11:00:00Z", "2030-01-01T00:00:00Z"));
+    let mut run = async |_: &tools_cron::DueRun| {
+        store.execute("UPDATE job SET spec = '{}'", []).unwrap();
+        done()
+    };
+    assert_eq!(server.serve_due(&CancellationToken::new(), &mut run).await.unwrap(), 1);
+    assert_eq!(outcomes(&jobs).await, [Outcome::Done]);
 }
 
 #[tokio::test]

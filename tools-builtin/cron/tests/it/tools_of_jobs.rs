@@ -1,6 +1,7 @@
 //! The tools, through the whole pipeline.
 
 use serde_json::json;
+use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
 use tools::{Decision, Exposure, Policy, ToolErrorKind};
 use tools_cron::{JobSpec, Jobs, Work};
 use tools_testkit::{HouseRules, RecordingApprover, TestHost};
@@ -24,7 +25,7 @@ fn the_tools_keep_the_house_rules() {
 async fn a_job_keeps_the_grant_under_which_it_was_made() {
     let host = host().with_grant(&["cron:*:**", "fs:read:src/**"]);
     host.call("cron.add", json!({"cron": "0 9 * * *", "prompt": "look"})).await.unwrap();
-    let kept = jobs(&host).list().await.unwrap().remove(0);
+    let kept = jobs(&host).list().await.unwrap().remove(0).unwrap();
     assert_eq!(kept.spec.grant, *host.context().grant());
     assert_eq!((kept.spec.zone.as_str(), &kept.spec.work), ("Europe/Berlin", &Work::Prompt("look".to_owned())));
 }
@@ -107,8 +108,84 @@ async fn a_job_keeps_the_principal_of_its_session_and_whether_it_had_read_outsid
             host.context().record_exposure();
         }
         host.call("cron.add", json!({"every": 60, "prompt": "look"})).await.unwrap();
-        let kept = jobs(&host).list().await.unwrap().remove(0);
+        let kept = jobs(&host).list().await.unwrap().remove(0).unwrap();
         assert_eq!((kept.spec.principal.as_deref(), kept.spec.exposed), (Some("box/ann"), is_exposed));
+    }
+}
+
+#[tokio::test]
+async fn the_list_names_a_job_that_cannot_be_read_among_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("cron.sqlite");
+    let host = TestHost::new(tools_cron::register).with_service(Jobs::new(&file, "here"));
+    for _ in 0..2 {
+        host.call("cron.add", json!({"at": "2031-01-01T00:00", "prompt": "look"})).await.unwrap();
+    }
+    let store = rusqlite::Connection::open(&file).unwrap();
+    store.execute("UPDATE job SET spec = replace(spec, 'once', 'twice\u{1b}') WHERE id = 1", []).unwrap();
+    let listed = host.call("cron.list", json!({})).await.unwrap().to_text();
+    let [first, second] = listed.lines().collect::<Vec<_>>()[..] else { panic!("{listed}") };
+    assert!(first.starts_with("1: unreadable; ") && !first.contains('\u{1b}'), "{first}");
+    assert!(second.starts_with("2: once (UTC), next run "), "{second}");
+    host.call("cron.remove", json!({"id": 1})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_time_is_in_the_zone_in_its_brackets() {
+    let host = host();
+    for (at, zone, expected) in [
+        ("2031-03-01T09:00[America/New_York]", None, "Sat 2031-03-01 09:00:00 -05:00"),
+        ("2031-03-01T09:00[america/new_york]", Some("America/New_York"), "Sat 2031-03-01 09:00:00 -05:00"),
+        ("2031-03-01T09:00-05:00[America/New_York]", None, "Sat 2031-03-01 09:00:00 -05:00"),
+        ("2031-03-01T14:00Z[America/New_York]", None, "Sat 2031-03-01 09:00:00 -05:00"),
+        ("2031-03-01T09:00[-05:00]", None, "Sat 2031-03-01 15:00:00 +01:00"),
+        ("2031-03-01T09:00-05:00", Some("America/New_York"), "Sat 2031-03-01 09:00:00 -05:00"),
+        ("2031-03-01", None, "Sat 2031-03-01 00:00:00 +01:00"),
+        // The second time of the fold, and the end of the gap.
+        ("2031-10-26T02:30+01:00[Europe/Berlin]", None, "Sun 2031-10-26 02:30:00 +01:00"),
+        ("2031-03-30T02:30[Europe/Berlin]", Some("Europe/Berlin"), "Sun 2031-03-30 03:00:00 +02:00"),
+    ] {
+        let made = host.call("cron.add", json!({"at": at, "zone": zone, "prompt": "look"})).await.unwrap().to_text();
+        assert!(made.ends_with(expected), "{at} {zone:?}: {made}");
+    }
+    for (at, zone, part) in [
+        (
+            "2031-03-01T09:00[America/New_York]",
+            Some("Europe/Berlin"),
+            "names the zone America/New_York, and `zone` is Europe/Berlin",
+        ),
+        ("2031-03-01T09:00+01:00[America/New_York]", None, "where it is -05"),
+        ("2031-03-01T09:00+01:00[+02:00]", None, "where it is +02"),
+        ("2031-03-30T02:30+01:00[Europe/Berlin]", None, "where it is +02"),
+        ("2031-03-01T09:00[Mars/Base]", None, "no time zone \"Mars/Base\""),
+    ] {
+        let error = host.call("cron.add", json!({"at": at, "zone": zone, "prompt": "look"})).await.unwrap_err();
+        assert!(error.to_string().contains(part), "{at} {zone:?}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_keeps_the_rules_and_the_sensitive_paths_of_its_session_but_no_consent() {
+    let rule = |json: serde_json::Value| serde_json::from_value::<Rule>(json).unwrap();
+    let deny = rule(json!({"verdict": "deny", "target": "fs:write:a.txt", "reason": "it is mine"}));
+    let ask = rule(json!({"verdict": "ask", "tool": "fs.*"}));
+    let allow = rule(json!({"verdict": "allow", "target": "cron:write:**"}));
+    let path = SensitivePath::new("/deploy", Sensitivity::Settings, "a file of the host").unwrap();
+    let policy = Policy::by_effects().with_rules([deny.clone(), ask.clone(), allow]);
+    let paths = SensitivePaths::default().with_path(path.clone());
+    let host = host().with_context(|cx| cx.with_policy(policy).with_sensitive_paths(paths));
+    host.call("cron.add", json!({"every": 60, "prompt": "look"})).await.unwrap();
+    let kept = jobs(&host).list().await.unwrap().remove(0).unwrap();
+    assert_eq!((kept.spec.rules, kept.spec.paths), (vec![deny, ask], vec![path]));
+}
+
+#[tokio::test]
+async fn a_call_that_a_rule_would_refuse_each_time_makes_no_job() {
+    for verdict in ["ask", "deny"] {
+        let rule: Rule = serde_json::from_value(json!({"verdict": verdict, "target": "cron:read:**"})).unwrap();
+        let host = host().with_context(|cx| cx.with_policy(Policy::new().with_rule(rule)));
+        let error = host.call("cron.add", json!({"every": 60, "tool": "cron.list"})).await.unwrap_err().to_string();
+        assert!(error.contains("a rule of this session denies cron:read:jobs or asks about it"), "{error}");
     }
 }
 

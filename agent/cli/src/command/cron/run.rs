@@ -23,7 +23,7 @@ use crate::{interrupt, jobs, notice, policy};
 /// asked: a call that needs a question is refused, and `cron log` says so. A second `cron run` takes jobs that this one is not running.
 #[derive(Args, Debug)]
 pub(super) struct RunJobsArgs {
-    /// Run the jobs that are due now, and end
+    /// Run the jobs that are due now, and end; a timer that does so at least once an hour misses none
     #[arg(long)]
     once: bool,
 
@@ -98,8 +98,10 @@ impl RunJobsArgs {
         };
         let tools = spec.tools.iter().cloned().collect();
         let grant = spec.grant.clone().with_origin(format!("job {}", due.job.id));
-        let (principal, is_exposed) = (spec.principal.clone(), spec.exposed);
-        self.options.job = Some(JobBounds { grant, tools, principal, is_exposed, is_call });
+        let origin = format!("the session that made job {}", due.job.id);
+        let rules = spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect();
+        let (paths, principal, is_exposed) = (spec.paths.clone(), spec.principal.clone(), spec.exposed);
+        self.options.job = Some(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
         let opened = self.options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;

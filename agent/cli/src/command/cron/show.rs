@@ -4,7 +4,7 @@ use anstyle::Style;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
-use tools_builtin::cron::{Job, Jobs, RunRecord};
+use tools_builtin::cron::{Job, Jobs, RunRecord, UnreadableJob};
 
 use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
@@ -16,7 +16,10 @@ use crate::visible::visible;
 pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(), Error> {
     let listed = if is_all { jobs.list_all().await? } else { jobs.list().await? };
     if is_json {
-        return listed.iter().try_for_each(|job| output::json(&document(job)));
+        return listed.iter().try_for_each(|job| match job {
+            Ok(job) => output::json(&document(job)),
+            Err(error) => output::json(&unreadable_document(error)),
+        });
     }
     if listed.is_empty() {
         notice::note("no job; a session makes one with cron.add");
@@ -25,7 +28,12 @@ pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(),
     let mut table = Table::new([STRONG, Style::new(), Style::new(), FAINT, Style::new()], 0);
     let place = if is_all { "WORKSPACE" } else { "" };
     table.push(["ID", "NEXT", "TIMES", place, "WORK"].map(str::to_owned));
-    listed.iter().for_each(|job| table.push(row(job, is_all)));
+    for job in &listed {
+        table.push(match job {
+            Ok(job) => row(job, is_all),
+            Err(error) => unreadable_row(error, is_all),
+        });
+    }
     output::page(&table.cut(output::width()))
 }
 
@@ -41,6 +49,7 @@ fn document(job: &Job) -> serde_json::Value {
         "missed": job.spec.missed,
         "delivery": job.spec.delivery,
         "grant": job.spec.grant,
+        "rules": job.spec.rules,
     })
 }
 
@@ -57,6 +66,15 @@ fn row(job: &Job, with_workspace: bool) -> [String; 5] {
         if with_workspace { visible(&job.workspace).into_owned() } else { String::new() },
         one_line(&job.spec.work.to_string()),
     ]
+}
+
+fn unreadable_document(error: &UnreadableJob) -> serde_json::Value {
+    json!({"id": error.id, "workspace": error.workspace, "unreadable": error.reason})
+}
+
+fn unreadable_row(error: &UnreadableJob, with_workspace: bool) -> [String; 5] {
+    let workspace = if with_workspace { visible(&error.workspace).into_owned() } else { String::new() };
+    [error.id.to_string(), "unreadable".to_owned(), String::new(), workspace, one_line(&error.reason)]
 }
 
 /// Prints the newest runs.

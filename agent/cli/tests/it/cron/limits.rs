@@ -1,0 +1,55 @@
+//! The limits that a job keeps from the session that made it.
+
+use serde_json::json;
+use tools_builtin::cron::{JobSpec, Jobs};
+
+use super::{ALL, add, due, is_refused, jobs, run_once};
+use crate::Crib;
+
+/// Takes the only job out of the store.
+#[tokio::main(flavor = "current_thread")]
+async fn taken(jobs: &Jobs) -> JobSpec {
+    let job = jobs.list().await.unwrap().remove(0).unwrap();
+    jobs.remove(job.id).await.unwrap();
+    job.spec
+}
+
+/// Makes a job by a typed call with these flags, and another one of it that is due. Returns the id of the latter.
+fn made_due(crib: &Crib, flags: &[&str]) -> i64 {
+    let arguments = json!({"every": 60, "prompt": "write a.txt"}).to_string();
+    let call = ["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt", "--grant", "fs:write:**"];
+    crib.run(&[&call, flags].concat()).expect(0);
+    let spec = taken(&jobs(crib));
+    let schedule = due(spec.work.clone(), &[]).schedule;
+    add(crib, JobSpec { schedule, ..spec })
+}
+
+#[test]
+fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
+    for verdict in ["deny", "ask"] {
+        let crib = Crib::new();
+        let rules = format!("[[policy]]\nverdict = '{verdict}'\ntarget = 'fs:write:a.txt'\n");
+        let file = crib.write("rules.toml", &rules);
+        let script = crib.script(&[
+            r#"{"calls": [{"name": "fs.write", "arguments": {"path": "b.txt", "content": "1"}},
+                {"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}"#,
+            r#"{"text": "Tried."}"#,
+        ]);
+        let job = made_due(&crib, &["--policy", &file]);
+        let ended = run_once(&crib, &[&ALL[..], &["--script", &script]].concat());
+        is_refused(&crib, &ended, &format!("at the session that made job {job}"));
+        assert!(crib.root().join("b.txt").exists(), "{ended:#?}");
+    }
+}
+
+#[test]
+fn a_file_that_decided_what_the_session_may_do_is_not_written_by_its_job() {
+    let crib = Crib::new();
+    std::fs::write(crib.root().join("rules.toml"), "").unwrap();
+    let write = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "rules.toml", "content": "1"}}]}"#;
+    let script = crib.script(&[write, r#"{"text": "Tried."}"#]);
+    made_due(&crib, &["--policy", "rules.toml"]);
+    let ended = run_once(&crib, &[&ALL[..], &["--script", &script]].concat());
+    is_refused(&crib, &ended, "fs:write:rules.toml, because it decides what tools may do");
+    assert_eq!(std::fs::read_to_string(crib.root().join("rules.toml")).unwrap(), "");
+}

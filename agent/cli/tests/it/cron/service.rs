@@ -1,0 +1,71 @@
+//! The service of a workspace by `cron run --once`, and jobs that cannot be read.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+use tools::CancellationToken;
+use tools_builtin::cron::{Clock, DueRun, JobServer, JobSpec, Jobs, Missed, Schedule};
+
+use super::{WRITES, due, jobs, log, run_once, write};
+use crate::Crib;
+
+/// A clock that stands.
+struct StandingClock(Timestamp);
+
+impl Clock for StandingClock {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    async fn sleep(&self, _time: Duration) {}
+}
+
+fn minutes_ago(minutes: u64) -> Timestamp {
+    Timestamp::now() - Duration::from_secs(60 * minutes)
+}
+
+/// Makes a job that is due 10 minutes ago, and looks at the jobs this long ago, when none was due.
+#[tokio::main(flavor = "current_thread")]
+async fn late(jobs: &Jobs, looked: u64) {
+    let job = JobSpec { schedule: Schedule::Once(minutes_ago(10)), ..due(write("a.txt"), &WRITES) };
+    assert_eq!(job.missed, Missed::Skip);
+    jobs.add(job, minutes_ago(100)).await.unwrap();
+    let mut run = async |_: &DueRun| unreachable!("no job is due");
+    let token = CancellationToken::new();
+    JobServer::with_clock(jobs, StandingClock(minutes_ago(looked))).serve_due(&token, &mut run).await.unwrap();
+}
+
+#[test]
+fn a_timer_may_serve_the_jobs_by_single_runs_of_the_program() {
+    for (looked, outcome) in [(15, "done"), (90, "skipped")] {
+        let crib = Crib::new();
+        late(&jobs(&crib), looked);
+        run_once(&crib, &["--grant", "fs:write:**"]);
+        let [run] = &log(&crib)[..] else { panic!("one run") };
+        assert_eq!(run["outcome"], outcome, "{looked} {run}");
+    }
+}
+
+#[test]
+fn a_job_that_cannot_be_read_is_listed_and_removed() {
+    let crib = Crib::new();
+    for _ in 0..2 {
+        let arguments = json!({"every": 60, "prompt": "look"}).to_string();
+        crib.run(&["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt"]).expect(0);
+    }
+    let file = crib.dir.path().join("data/toolcrib/cron.sqlite");
+    // As a newer version might write it. A text of SQLite is stored as it is.
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.windows(12).rposition(|text| text == b"at_most_once").unwrap();
+    bytes[at..at + 12].copy_from_slice(b"at_will_once");
+    std::fs::write(&file, bytes).unwrap();
+    let listed = crib.run(&["cron", "list", "--json"]).expect(0).documents();
+    let unreadable = listed.iter().find(|job| !job["unreadable"].is_null()).unwrap();
+    assert!(unreadable["unreadable"].as_str().unwrap().contains("at_will_once"), "{listed:?}");
+    assert_eq!(listed.len(), 2);
+    let shown = crib.run(&["cron", "list"]).expect(0).stdout;
+    assert!(shown.contains("unreadable") && shown.contains("every 60 s"), "{shown}");
+    crib.run(&["cron", "remove", &unreadable["id"].to_string()]).expect(0);
+    assert_eq!(crib.run(&["cron", "list", "--json"]).expect(0).documents().len(), 1);
+}

@@ -1,0 +1,98 @@
+//! The states of a run, which a job and a due time name. Each change of state is one transaction of the store.
+//!
+//! 1. *Planned*: `job.next_ms` is the due time. A job has at most one planned run, so several that pass it by are one.
+//! 2. *Claimed*: a row of `run` without an end. Only the holder of the job's lock claims; the lock is a lease that ends with its process.
+//! 3. *Ended* or *skipped*: the row has its end and is not changed again.
+//! 4. `at_most_once` plans the next run with the claim, `at_least_once` with the end. So after a SIGKILL at any moment, a claim of the
+//!    former is not repeated, and one of the latter is.
+//! 5. A row without an end whose lock is free was cut off. The next holder of the lock says so before anything else.
+//! 6. A planned run is *missed* if it was due over a minute before the service began, or before its job was resumed. `skip` then skips
+//!    it, `run_once` claims it; both plan from now on. A repetition is never missed.
+//! 7. The *service* is a row for each workspace, `since` and `until`. A server that was there by `until` continues it, each other one
+//!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
+//! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by an hour if it looks only once.
+//! 9. A paused job is not claimed.
+//! 10. A wait that ends too late (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
+//!     waits for its time; no recorded moment counts as later than now.
+
+use jiff::Timestamp;
+use rusqlite::Transaction;
+
+use crate::job::{Delivery, DueRun, Missed, Outcome, RunEnd};
+use crate::watch::LATE_SECONDS;
+use crate::{CronError, row};
+
+/// The result of [`claim`].
+pub(crate) enum Claim {
+    /// No run begins.
+    Nothing,
+    /// The job is gone.
+    Gone,
+    /// The run begins now.
+    Run(Box<DueRun>),
+}
+
+/// Reports a run that was cut off, and begins the run that is due, if any. The caller has the lock of the job. `since` is the beginning
+/// of the service.
+pub(crate) fn claim(
+    transaction: &Transaction<'_>,
+    id: i64,
+    now: Timestamp,
+    since: Timestamp,
+) -> Result<Claim, CronError> {
+    let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
+    let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
+    // The caller has the lock, so the process of such a run is gone.
+    row::open_runs(transaction, id)?.into_iter().try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
+    let due = match job.next {
+        Some(due) if due <= now && !job.is_paused => due,
+        None => {
+            row::remove(transaction, id)?;
+            return Ok(Claim::Gone);
+        }
+        Some(_) => return Ok(Claim::Nothing),
+    };
+    let is_repeated = job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
+    let served = job.resumed.map_or(since, |resumed| since.max(resumed)).min(now);
+    let is_missed = due.as_second() + LATE_SECONDS < served.as_second();
+    let run = DueRun { id: row::begin_run(transaction, &job, due, now)?, due, started: now, job };
+    if is_missed && !is_repeated && run.job.spec.missed == Missed::Skip {
+        row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note: None }, now)?;
+        return Ok(if advance(transaction, &run)? { Claim::Nothing } else { Claim::Gone });
+    }
+    if run.job.spec.delivery == Delivery::AtMostOnce {
+        row::set_next(transaction, id, following(&run)?)?;
+    }
+    Ok(Claim::Run(Box::new(run)))
+}
+
+/// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
+pub(crate) fn finish(
+    transaction: &Transaction<'_>,
+    run: &DueRun,
+    end: &RunEnd,
+    now: Timestamp,
+) -> Result<bool, CronError> {
+    row::end_run(transaction, run.id, end, now)?;
+    let is_repeated = run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
+    // The row itself is not read: it may have become unreadable meanwhile.
+    match row::exists(transaction, run.job.id)? {
+        true if !is_repeated => advance(transaction, run),
+        is_kept => Ok(is_kept),
+    }
+}
+
+/// Returns the due time after a run. Those that passed until the run began are left out.
+fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
+    run.job.spec.next_after(run.due.max(run.started))
+}
+
+/// Plans the run after this one. Removes the job and returns false if there is none.
+fn advance(transaction: &Transaction<'_>, run: &DueRun) -> Result<bool, CronError> {
+    let next = following(run)?;
+    match next {
+        Some(_) => row::set_next(transaction, run.job.id, next)?,
+        None => row::remove(transaction, run.job.id)?,
+    }
+    Ok(next.is_some())
+}

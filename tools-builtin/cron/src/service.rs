@@ -1,0 +1,107 @@
+//! [`Service`]: the unbroken service of a workspace, which its servers share.
+
+use jiff::Timestamp;
+use rusqlite::Transaction;
+
+use crate::{CronError, row};
+
+/// The seconds for which a server that goes on may be absent without breaking the service.
+pub(crate) const ABSENCE: i64 = 60;
+
+/// The seconds for a server that looks once, because a timer of the system starts the next one. The longest absence.
+pub(crate) const ABSENCE_OF_ONCE: i64 = 3600;
+
+/// The time for which the jobs of a workspace have been served without a pause, as the store knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Service {
+    pub(crate) since: Timestamp,
+    /// The time until which the next look continues the service.
+    pub(crate) until: Timestamp,
+}
+
+/// A look of one server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Presence {
+    /// The time since which this server has been there.
+    pub(crate) since: Timestamp,
+    pub(crate) now: Timestamp,
+    /// The seconds for which it may be absent now.
+    pub(crate) absence: i64,
+}
+
+impl Presence {
+    /// Returns true if the store knows enough of this look, so that most looks write nothing.
+    pub(crate) fn is_known(self, recorded: Option<Service>) -> bool {
+        recorded.is_some_and(|known| {
+            let until = known.until.as_second() - self.now.as_second();
+            self.continued(recorded).since == known.since && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
+        })
+    }
+
+    /// Records the look. Returns the beginning of the service.
+    pub(crate) fn record(self, transaction: &Transaction<'_>, workspace: &str) -> Result<Timestamp, CronError> {
+        let service = self.continued(row::service(transaction, workspace)?);
+        row::set_service(transaction, workspace, service)?;
+        Ok(service.since)
+    }
+
+    /// Returns the service with this look.
+    pub(crate) fn continued(self, recorded: Option<Service>) -> Service {
+        let after = |seconds| self.now.saturating_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(self.now);
+        let until = after(self.absence);
+        match recorded {
+            // A time further ahead is of a clock that was set back since.
+            Some(known) if self.since <= known.until => Service {
+                since: known.since.min(self.since),
+                until: if known.until <= after(ABSENCE_OF_ONCE) { known.until.max(until) } else { until },
+            },
+            _ => Service { since: self.since, until },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn service(since: i64, until: i64) -> Service {
+        Service { since: at(since), until: at(until) }
+    }
+
+    #[test]
+    fn a_server_continues_the_service_that_it_meets_and_else_begins_one() {
+        for (recorded, [since, now], expected) in [
+            (None, [1000, 1000], service(1000, 1060)),
+            (Some(service(0, 1000)), [1000, 1000], service(0, 1060)),
+            (Some(service(0, 999)), [1000, 1000], service(1000, 1060)),
+            // Another one began a service while this one was there.
+            (Some(service(900, 1050)), [500, 1000], service(500, 1060)),
+            // A timer looks again within an hour.
+            (Some(service(0, 4000)), [1000, 1000], service(0, 4000)),
+            // The clock was set back.
+            (Some(service(9000, 9060)), [1000, 1000], service(1000, 1060)),
+        ] {
+            let continued = Presence { since: at(since), now: at(now), absence: ABSENCE }.continued(recorded);
+            assert_eq!(continued, expected, "{recorded:?}, there since {since}");
+        }
+    }
+
+    #[test]
+    fn a_look_is_written_if_the_store_would_soon_forget_the_server() {
+        for (recorded, is_known) in [
+            (None, false),
+            (Some(service(0, 1060)), true),
+            (Some(service(0, 1030)), true),
+            (Some(service(0, 1029)), false),
+            (Some(service(950, 1060)), false),
+            (Some(service(0, 9000)), false),
+        ] {
+            let look = Presence { since: at(900), now: at(1000), absence: ABSENCE };
+            assert_eq!(look.is_known(recorded), is_known, "{recorded:?}");
+        }
+    }
+}

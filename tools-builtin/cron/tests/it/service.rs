@@ -1,0 +1,111 @@
+//! The service of a workspace: several servers, one after the other and at once, and pauses.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use tools_cron::{DueRun, JobServer, JobSpec, Jobs, Missed, Outcome, Schedule};
+
+use crate::fixture::{TokioClock, done, hourly, opened, outcomes, served_once, spec, time};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn once(at: &str) -> JobSpec {
+    spec(Schedule::Once(time(at)), "UTC")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_starts_runs_what_a_busy_one_has_not_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let [busy, starting] = [(); 2].map(|()| opened(folder.path()));
+    for at in ["2026-11-24T11:00:00Z", "2026-11-24T11:01:00Z", "2026-11-24T11:20:00Z"] {
+        busy.add(once(at), time("2026-11-24T10:00:00Z")).await.unwrap();
+    }
+    let clock = TokioClock::new("2026-11-24T10:59:00Z");
+    let (token, runs) = (CancellationToken::new(), RefCell::new(Vec::new()));
+    let first = async {
+        let run = async |run: &DueRun| {
+            runs.borrow_mut().push(("first", run.job.id));
+            tokio::time::sleep(10 * MINUTE).await;
+            done()
+        };
+        JobServer::with_clock(&busy, clock).serve(&token, run).await.unwrap();
+    };
+    let second = async {
+        tokio::time::sleep(6 * MINUTE).await;
+        let mut run = async |run: &DueRun| {
+            runs.borrow_mut().push(("second", run.job.id));
+            done()
+        };
+        JobServer::with_clock(&starting, clock).serve_due(&token, &mut run).await.unwrap();
+        tokio::time::sleep(30 * MINUTE).await;
+        token.cancel();
+    };
+    tokio::join!(first, second);
+    assert_eq!(*runs.borrow(), [("first", 1), ("second", 2), ("first", 3)]);
+    assert_eq!(outcomes(&busy).await, [Outcome::Done; 3]);
+}
+
+#[tokio::test]
+async fn a_timer_that_serves_once_every_few_minutes_misses_nothing() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    jobs.add(JobSpec { schedule: crate::fixture::cron("*/7 * * * *"), ..hourly() }, time("2026-11-24T10:00:30Z"))
+        .await
+        .unwrap();
+    let mut due = Vec::new();
+    for minute in (0..60).step_by(5) {
+        let now = format!("2026-11-24T10:{minute:02}:40Z");
+        if !served_once(&jobs, &now).await.is_empty() {
+            due.push(jobs.log(None, 1).await.unwrap()[0].due.strftime("%M").to_string());
+        }
+    }
+    assert_eq!(due, ["07", "14", "21", "28", "35", "42", "49"]);
+}
+
+#[tokio::test]
+async fn after_an_absence_the_rule_of_each_job_holds_whoever_comes_first() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let made = time("2026-11-24T10:10:00Z");
+    jobs.add(hourly(), made).await.unwrap();
+    jobs.add(JobSpec { missed: Missed::RunOnce, ..hourly() }, made).await.unwrap();
+    assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
+    assert_eq!(served_once(&jobs, "2026-11-24T11:19:00Z").await, [1, 2], "within an hour");
+    assert_eq!(served_once(&jobs, "2026-11-24T13:20:00Z").await, [2], "after it");
+    assert_eq!(served_once(&jobs, "2026-11-24T13:20:01Z").await, [0; 0], "it is decided");
+    assert_eq!(outcomes(&jobs).await[2..], [Outcome::Skipped, Outcome::Done]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_that_were_due_while_their_job_was_paused_were_missed() {
+    for (missed, expected) in [(Missed::Skip, vec!["14:00"]), (Missed::RunOnce, vec!["11:00", "14:00"])] {
+        let jobs = Jobs::in_memory("here").unwrap();
+        let clock = TokioClock::new("2026-11-24T10:30:00Z");
+        let id = jobs.add(JobSpec { missed, ..hourly() }, time("2026-11-24T10:30:00Z")).await.unwrap().id;
+        jobs.set_paused(id, true, time("2026-11-24T10:30:00Z")).await.unwrap();
+        let (token, runs) = (CancellationToken::new(), RefCell::new(Vec::new()));
+        let run = async |run: &DueRun| {
+            runs.borrow_mut().push(run.due.strftime("%H:%M").to_string());
+            done()
+        };
+        let person = async {
+            tokio::time::sleep(3 * 60 * MINUTE).await;
+            jobs.set_paused(id, false, time("2026-11-24T13:30:00Z")).await.unwrap();
+            tokio::time::sleep(60 * MINUTE).await;
+            token.cancel();
+        };
+        let mut server = JobServer::with_clock(&jobs, clock).with_poll(MINUTE);
+        let (served, ()) = tokio::join!(server.serve(&token, run), person);
+        served.unwrap();
+        assert_eq!(*runs.borrow(), expected, "{missed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_pause_that_ended_before_the_clock_was_set_back_makes_no_run_a_missed_one() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let id = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+    for is_paused in [true, false] {
+        jobs.set_paused(id, is_paused, time("2026-11-25T10:10:00Z")).await.unwrap();
+    }
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id]);
+}
