@@ -100,9 +100,9 @@ async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resume
             digging.until_begun(1).await;
             until(|| notebook.lines().iter().any(|line| line.kind == "outcome")).await;
         };
-        let mut first = recorded();
+        let (mut first, stops) = (recorded(), driver(turns));
         tokio::select! {
-            ended = driver(turns).run(&mut first, "one") => panic!("{ended:?}"),
+            ended = stops.run(&mut first, "one") => panic!("{ended:?}"),
             () = stopped => {}
         }
         drop(first);
