@@ -88,9 +88,9 @@ async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resume
     let (reads, digs) = (ToolCall::new("1", "page", json!({})), ToolCall::new("2", "dig", json!({})));
     for turns in [
         // The checkpoint has the text.
-        vec![Turn::calls([reads.clone()]), Turn::calls([digs.clone()])],
+        vec![Turn::calls([reads.clone()]), Turn::calls([digs.clone()]), Turn::answer("done")],
         // The journal alone has it.
-        vec![Turn::calls([reads, digs])],
+        vec![Turn::calls([reads, digs]), Turn::answer("done")],
     ] {
         let mut catalog = tools();
         let digging = Digging::new(&mut catalog);
@@ -100,9 +100,9 @@ async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resume
             digging.until_begun(1).await;
             until(|| notebook.lines().iter().any(|line| line.kind == "outcome")).await;
         };
-        let mut first = recorded();
+        let (mut first, stops) = (recorded(), driver(turns.clone()));
         tokio::select! {
-            ended = driver(turns).run(&mut first, "one") => panic!("{ended:?}"),
+            ended = stops.run(&mut first, "one") => panic!("{ended:?}"),
             () = stopped => {}
         }
         drop(first);
@@ -111,7 +111,7 @@ async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resume
         let mut second = recorded();
         let run = second.stored_run().await.unwrap().unwrap();
         assert!(!second.context().is_exposed());
-        driver([Turn::answer("done")]).resume(&mut second, run).await.unwrap();
+        driver(turns).resume(&mut second, run).await.unwrap();
         assert!(second.context().is_exposed());
     }
 }

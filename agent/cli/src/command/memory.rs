@@ -141,7 +141,9 @@ fn import(memory: &Memory, file: Option<PathBuf>, is_trusted: bool) -> Result<()
     notice::note(&format!("added memories: {}, known already: {}", imported.added, imported.known));
     if imported.added > 0 && !is_trusted {
         let program = program::name();
-        notice::note(&format!("read them with {program} memory list --unconfirmed, then {program} memory confirm"));
+        notice::note(&format!(
+            "read them with {program} memory list --unconfirmed, then {program} memory confirm NUMBER"
+        ));
     }
     Ok(())
 }
