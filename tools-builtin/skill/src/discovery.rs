@@ -48,11 +48,11 @@ pub struct Discovery {
 pub struct Found {
     /// The skills, in the order of the places, then by path.
     pub skills: Vec<Skill>,
-    /// The places that look like skills and are none.
+    /// The places that look like skills and are none, and the folders of skills over their limits.
     pub overlooked: Vec<Overlooked>,
 }
 
-/// A place that looks like a skill and is none.
+/// A place that looks like a skill and is none, or a folder of skills over its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overlooked {
