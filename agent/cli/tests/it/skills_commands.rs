@@ -26,7 +26,7 @@ fn a_full_folder_of_the_project_is_reported_and_the_users_skills_stay() {
     (0..5_001).for_each(|number| fs::write(crib.root().join(format!(".agents/skills/{number}")), "").unwrap());
     assert!(section(&crib, &[]).unwrap().contains("- moon (of the user)"));
     let listed = run(&crib, &["skills", "--json"]).expect(0);
-    assert!(flat(&listed.stderr).contains("it has more than 500 skills or 5000 entries"), "{listed:#?}");
+    assert!(flat(&listed.stderr).contains("it has more than 500 skills, 5000 entries or 16 MiB"), "{listed:#?}");
     assert_eq!(listed.documents().len(), 1);
     let doctor = run(&crib, &["doctor", "--json"]).expect(8).documents();
     let messages: Vec<_> = doctor.iter().filter(|finding| finding["check"] == "skill").collect();
@@ -116,6 +116,20 @@ fn the_list_says_what_sessions_may_use() {
     let warning = flat(&listed.stderr);
     assert!(warning.contains("several skills are called moon, so none is used: "), "{warning}");
     assert!(places.iter().all(|place| warning.replace(' ', "").contains(&place.replace(' ', ""))), "{warning}");
+}
+
+#[test]
+fn a_configured_folder_that_is_missing_is_named() {
+    let crib = Crib::new();
+    let missing = crib.dir.path().join("missing");
+    write(&crib, "config/toolcrib/toolcrib.toml", &format!("skills.folders = [{:?}]\n", missing.to_str().unwrap()));
+    let findings = run(&crib, &["doctor", "--json"]).expect(8).documents();
+    let messages: Vec<_> = findings.iter().filter_map(|finding| finding["message"].as_str()).collect();
+    let expected = format!("{}: there is no such folder; create it, or change skills.folders", missing.display());
+    assert_eq!(messages, [&*expected]);
+    assert!(flat(&run(&crib, &["skills"]).expect(0).stderr).contains("there is no such folder"));
+    fs::create_dir(missing).unwrap();
+    run(&crib, &["doctor"]).expect(0);
 }
 
 #[test]
