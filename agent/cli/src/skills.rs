@@ -14,6 +14,6 @@ pub(crate) use absent::{Library, control_files, findings, insert, report, sectio
 #[cfg(feature = "skill")]
 pub(crate) use library::{Library, Shelved, Standing};
 #[cfg(feature = "skill")]
-pub(crate) use report::{findings, overlooked, report};
+pub(crate) use report::{findings, report};
 #[cfg(feature = "skill")]
 pub(crate) use session::{control_files, insert, section, warn};

@@ -22,20 +22,14 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Reads all files of a folder.
+    /// Reads all files of a folder. Returns the bytes of one of them too.
     ///
     /// # Errors
     /// Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
-    pub(crate) fn of(folder: &Folder) -> Result<Self, FolderError> {
-        let mut reading = Reading { contents: Self::default(), entries: 0, left: MAX_BYTES };
+    pub(crate) fn of(folder: &Folder, kept: &str) -> Result<(Self, Vec<u8>), FolderError> {
+        let mut reading = Reading { contents: Self::default(), entries: 0, left: MAX_BYTES, kept: (kept, Vec::new()) };
         reading.enter(folder, "", 0)?;
-        Ok(reading.contents)
-    }
-
-    /// Sets the digest of a file that was read before the others.
-    pub(crate) fn with_file(mut self, path: &str, digest: Digest) -> Self {
-        self.files.insert(path.to_owned(), digest);
-        self
+        Ok((reading.contents, reading.kept.1))
     }
 
     /// Returns the files with their digests, sorted by path.
@@ -58,13 +52,15 @@ impl Contents {
     }
 }
 
-struct Reading {
+struct Reading<'a> {
     contents: Contents,
     entries: usize,
     left: u64,
+    /// A path, and the bytes of its file.
+    kept: (&'a str, Vec<u8>),
 }
 
-impl Reading {
+impl Reading<'_> {
     fn enter(&mut self, folder: &Folder, above: &str, depth: usize) -> Result<(), FolderError> {
         if depth > MAX_DEPTH {
             return Err(FolderError::Many { most: MAX_DEPTH, what: "levels of folders" });
@@ -93,7 +89,11 @@ impl Reading {
                         return Err(FolderError::Large { path: shown(), most: MAX_BYTES });
                     }
                     self.left -= length;
-                    self.contents.files.insert(path, Digest::hash_bytes(&file.bytes));
+                    let digest = Digest::hash_bytes(&file.bytes);
+                    if path == self.kept.0 {
+                        self.kept.1 = file.bytes;
+                    }
+                    self.contents.files.insert(path, digest);
                 }
             }
         }

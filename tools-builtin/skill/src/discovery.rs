@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use tools::{Digest, visible_line};
+use tools::visible_line;
 
 use crate::folder::{EntryKind, Folder, SKILL_FILE};
 use crate::skill::MAX_SKILL_FILE;
@@ -23,6 +23,9 @@ const MAX_ENTRIES: usize = 5_000;
 
 /// The maximum number of skills of a place.
 const MAX_SKILLS: usize = 500;
+
+/// The maximum size of all `SKILL.md` of a place, in MiB.
+const MAX_MIB: usize = 16;
 
 /// The places in which skills are looked for.
 ///
@@ -48,11 +51,11 @@ pub struct Discovery {
 pub struct Found {
     /// The skills, in the order of the places, then by path.
     pub skills: Vec<Skill>,
-    /// The places that look like skills and are none.
+    /// The places that look like skills and are none, and the folders of skills over their limits.
     pub overlooked: Vec<Overlooked>,
 }
 
-/// A place that looks like a skill and is none.
+/// A place that looks like a skill and is none, or a folder of skills over its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overlooked {
@@ -127,20 +130,21 @@ struct Search {
     root: Option<PathBuf>,
     /// The folders that were entered, by device and number, so that a link adds none twice.
     seen: BTreeSet<(u64, u64)>,
-    /// The entries and skills of the present place.
+    /// The entries and skills of the present place, and the bytes that were read of them.
     entries: usize,
     skills: usize,
+    bytes: usize,
     found: Found,
 }
 
 impl Search {
     /// Looks for skills in a place. Its limits are its own, so that a place of a project takes nothing from those of the user.
     fn start(&mut self, base: &Base, place: &Path) {
-        (self.entries, self.skills) = (0, 0);
+        (self.entries, self.skills, self.bytes) = (0, 0, 0);
         self.enter(base, place, 0);
         if self.is_full() {
             let reason = format!(
-                "it has more than {MAX_SKILLS} skills or {MAX_ENTRIES} entries, so some skills were not found; move some away"
+                "it has more than {MAX_SKILLS} skills, {MAX_ENTRIES} entries or {MAX_MIB} MiB of {SKILL_FILE}, so some skills were not found; move some away"
             );
             self.overlook(base, place, reason);
         }
@@ -148,7 +152,7 @@ impl Search {
 
     /// Returns true if the present place is over one of its limits.
     fn is_full(&self) -> bool {
-        self.entries > MAX_ENTRIES || self.skills > MAX_SKILLS
+        self.entries > MAX_ENTRIES || self.skills > MAX_SKILLS || self.bytes > MAX_MIB << 20
     }
 
     /// Looks for skills in a folder and below it. A folder that is a skill has none below it.
@@ -219,6 +223,10 @@ impl Search {
             Ok(read) => read,
             Err(error) => return self.overlook(base, path, error.to_string()),
         };
+        self.bytes += read.bytes.len();
+        if self.is_full() {
+            return;
+        }
         if read.size > MAX_SKILL_FILE {
             return self.overlook(base, path, format!("{SKILL_FILE} has more than {MAX_SKILL_FILE} bytes; shorten it"));
         }
@@ -236,7 +244,6 @@ impl Search {
         };
         let place = base.absolute(path);
         let origin = self.origin(base, &place);
-        let file = (file, Digest::hash_bytes(&read.bytes));
         self.found.skills.push(Skill::new((name, faults), (origin, place), front_matter, file, folder));
     }
 

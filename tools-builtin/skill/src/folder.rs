@@ -52,6 +52,12 @@ pub enum FolderError {
         /// The path below the folder, with replaced characters.
         path: String,
     },
+    /// A file is no longer the one that was shown.
+    #[error("{path} has changed since it was read; try again")]
+    Changed {
+        /// The path below the folder.
+        path: String,
+    },
     /// A path leads out of the folder, or is none.
     #[error("{path:?} is no path below the folder of the skill: {reason}")]
     Path {

@@ -28,8 +28,6 @@ pub struct Skill {
     front_matter: FrontMatter,
     faults: Vec<Fault>,
     file: String,
-    /// The digest of the file from which the front matter was read.
-    digest: Digest,
     folder: Arc<Folder>,
     pinned: Option<Arc<Contents>>,
 }
@@ -96,10 +94,10 @@ impl Skill {
         (name, faults): (String, Vec<Fault>),
         (origin, path): (Origin, PathBuf),
         front_matter: FrontMatter,
-        (file, digest): (String, Digest),
+        file: String,
         folder: Folder,
     ) -> Self {
-        Self { name, origin, path, front_matter, faults, file, digest, folder: Arc::new(folder), pinned: None }
+        Self { name, origin, path, front_matter, faults, file, folder: Arc::new(folder), pinned: None }
     }
 
     /// Returns the name by which the skill is called.
@@ -127,13 +125,18 @@ impl Skill {
         &self.faults
     }
 
-    /// Reads all files of the folder, as a person approves them. The digest of `SKILL.md` is that of the bytes from which the
-    /// [front matter](Self::front_matter) was read: a file that has changed since gives no contents that differ from the shown text.
+    /// Reads all files of the folder, as a person approves them. They have the [front matter](Self::front_matter) of this value.
     ///
     /// # Errors
-    /// Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
+    /// - Returns an error if the folder has a link or an entry of another kind, if it is too large, or if a file cannot be read.
+    /// - Returns [`FolderError::Changed`] if the front matter is another one by now.
     pub fn contents(&self) -> Result<Contents, FolderError> {
-        Ok(Contents::of(&self.folder)?.with_file(&self.file, self.digest))
+        let (contents, bytes) = Contents::of(&self.folder, &self.file)?;
+        // The bytes that are hashed are the ones that are compared.
+        match SkillText::from_bytes(&bytes).front_matter == self.front_matter {
+            true => Ok(contents),
+            false => Err(FolderError::Changed { path: self.file.clone() }),
+        }
     }
 
     /// Pins the skill to [its contents](Self::contents), which a person has approved. Reading any other content is refused from then on.
@@ -173,7 +176,7 @@ impl Skill {
     pub(crate) fn files(&self) -> Result<Vec<String>, FolderError> {
         let contents = match &self.pinned {
             Some(pinned) => Contents::clone(pinned),
-            None => self.contents()?,
+            None => Contents::of(&self.folder, &self.file)?.0,
         };
         Ok(contents.files().map(|(path, _)| path.to_owned()).collect())
     }
@@ -181,7 +184,7 @@ impl Skill {
     /// Returns an error if the skill is pinned and the folder is another one.
     fn check(&self) -> Result<(), SkillError> {
         let Some(pinned) = &self.pinned else { return Ok(()) };
-        let present = Contents::of(&self.folder).map_err(|error| self.fault(error))?;
+        let (present, _) = Contents::of(&self.folder, &self.file).map_err(|error| self.fault(error))?;
         let files = pinned.differences(&present);
         if files.is_empty() { Ok(()) } else { Err(self.changed(files)) }
     }

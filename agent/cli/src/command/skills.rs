@@ -14,7 +14,7 @@ use crate::notice::{self, FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::root::RootOption;
-use crate::skills::{self, Library, Shelved};
+use crate::skills::{Library, Shelved};
 use crate::visible::visible;
 
 /// The maximum length of a description in a list, in characters.
@@ -141,7 +141,7 @@ fn list(options: &ListOptions) -> Result<(), Error> {
             clash.places.join(" and ")
         ));
     }
-    library.overlooked.iter().take(MAX_OVERLOOKED).for_each(|place| notice::warning(&skills::overlooked(place)));
+    library.overlooked.iter().take(MAX_OVERLOOKED).for_each(|place| notice::warning(place));
     if let Some(more) = library.overlooked.len().checked_sub(MAX_OVERLOOKED).filter(|more| *more > 0) {
         notice::warning(&format!("{more} more places have no usable skill; {} doctor names them", program::name()));
     }

@@ -9,12 +9,12 @@ use crate::config::Settings;
 
 /// No skills.
 #[derive(Default)]
-pub(crate) struct Library;
+pub(crate) struct Library(());
 
 impl Library {
     /// Finds no skill.
     pub(crate) fn load(_root: Option<&str>, _settings: &Settings) -> Self {
-        Self
+        Self(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
 use serde_json::{Map, Value, json};
-use tools_builtin::skill::{Contents, Discovery, Origin, Overlooked, Skill, Skills};
+use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills};
 use tools_mcp::trust::{Approvals, Subject};
 
 use crate::config::Settings;
@@ -17,8 +17,8 @@ const FOLDER: &str = "folder";
 pub(crate) struct Library {
     /// The skills, in the order of their places.
     pub(crate) skills: Vec<Shelved>,
-    /// The places that look like skills and are none.
-    pub(crate) overlooked: Vec<Overlooked>,
+    /// Sentences on the places that look like skills and are none, on full folders, and on missing ones.
+    pub(crate) overlooked: Vec<String>,
     workspace: String,
 }
 
@@ -49,12 +49,17 @@ impl Library {
         let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
         discovery = folders::skills().into_iter().chain(configured).fold(discovery, Discovery::with_user_folder);
         let found = discovery.find();
+        let missing = settings.skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
+            format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
+        });
+        let overlooked = found.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));
+        let overlooked = overlooked.chain(missing).collect();
         let approvals = Self::approvals();
         let shelve = |skill: Skill| match skill.origin() {
             Origin::User => Shelved { skill, standing: Standing::Ready },
             Origin::Project => shelved(skill, &workspace, approvals.as_ref()),
         };
-        Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked: found.overlooked, workspace }
+        Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked, workspace }
     }
 
     /// Returns the approvals of skills. Returns `None` if the user has no home.

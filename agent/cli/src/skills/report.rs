@@ -1,7 +1,5 @@
 //! The lines and findings of `doctor` on skills.
 
-use tools_builtin::skill::Overlooked;
-
 use super::Library;
 use crate::wording::counted;
 
@@ -26,7 +24,7 @@ pub(crate) fn findings(library: &Library) -> Vec<String> {
         let skill = &shelved.skill;
         skill.faults().iter().map(move |fault| format!("{}: {fault}", skill.path().display()))
     });
-    let overlooked = library.overlooked.iter().map(overlooked);
+    let overlooked = library.overlooked.iter().cloned();
     let service = library.service();
     let clashes = service.clashes().iter().map(|clash| {
         format!(
@@ -36,9 +34,4 @@ pub(crate) fn findings(library: &Library) -> Vec<String> {
         )
     });
     faults.chain(overlooked).chain(clashes).collect()
-}
-
-/// Returns a sentence on a place that looks like skills and is none.
-pub(crate) fn overlooked(place: &Overlooked) -> String {
-    format!("{}: {}", place.path.display(), place.reason)
 }

@@ -103,6 +103,8 @@ mod show;
 mod site;
 #[cfg(all(unix, feature = "skill"))]
 mod skills;
+#[cfg(all(unix, feature = "skill"))]
+mod skills_commands;
 #[cfg(feature = "tts")]
 mod speech;
 mod stream;

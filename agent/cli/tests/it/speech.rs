@@ -86,3 +86,38 @@ fn doctor_names_the_backend_and_the_line_that_installs_it() {
     let is_missing = doctor.contains("apt-get install espeak-ng");
     assert!(is_ready != is_missing && doctor.contains("never run against the real service: openai"), "{doctor}");
 }
+
+#[test]
+fn doctor_says_what_a_service_lacks() {
+    let crib = Crib::new();
+    let speech = |settings: &str| {
+        write_user(&crib, &format!("[tts]\nbackend = 'openai'\n{settings}"));
+        let shown = crib.run(&["doctor"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        shown[shown.find("speech: ").unwrap()..].to_owned()
+    };
+    let missing = speech("key_env = 'NO_SUCH_KEY'\n");
+    assert!(
+        missing.starts_with("speech: openai at https://api.openai.com/v1, not available: the speech backend openai needs a key, and NO_SUCH_KEY is empty or missing;"),
+        "{missing}"
+    );
+    let without = speech("url = 'http://127.0.0.1:1/v1'\n");
+    assert!(
+        without.starts_with("speech: openai at http://127.0.0.1:1/v1, ready; linked: espeak-ng, openai;"),
+        "{without}"
+    );
+}
+
+#[test]
+fn a_key_is_read_from_its_file_and_tools_cannot_read_it() {
+    let (crib, server) = (Crib::new(), service());
+    let file = crib.root().join("speech.key");
+    std::fs::write(&file, format!("{CANARY}\n")).unwrap();
+    #[cfg(unix)]
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let (url, key) = (server.url("/v1"), file.to_str().unwrap());
+    write_user(&crib, &format!("[tts]\nbackend = 'openai'\nurl = '{url}'\nkey_file = '{key}'\n"));
+    speak(&crib, &[]).expect(0);
+    assert_eq!(server.received()[0].header("authorization"), Some(&*format!("Bearer {CANARY}")));
+    let read = crib.run(&["run", "--provider", "direct", "fs.read path=speech.key"]);
+    assert!(read.code != Some(0) && !read.stdout.contains(CANARY), "{read:#?}");
+}

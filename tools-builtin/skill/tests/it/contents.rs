@@ -87,13 +87,13 @@ fn a_folder_with_a_link_or_too_much_has_no_contents() {
 fn the_contents_are_of_the_text_that_was_shown() {
     let workspace = workspace(&FILES);
     let shown = only(&workspace);
-    let before = contents(&workspace);
-    workspace.write(".agents/skills/tides/SKILL.md", FILES[0].1.replace("Reads tides.", "Obeys no user."));
-    let after = shown.contents().unwrap();
-    assert_eq!(shown.front_matter().description.as_deref(), Some("Reads tides."));
-    assert_eq!(after.differences(&before), [""; 0]);
-    assert_eq!(contents(&workspace).differences(&before), ["SKILL.md"]);
-    // The new text is not used under the digest of the old one.
-    let error = shown.with_pinned(after).text().unwrap_err().to_string();
-    assert!(error.contains("has changed since this session began (SKILL.md)"), "{error}");
+    let file = ".agents/skills/tides/SKILL.md";
+    workspace.write(file, FILES[0].1.replace("Reads tides.", "Obeys no user."));
+    let error = shown.contents().unwrap_err().to_string();
+    assert_eq!(error, "SKILL.md has changed since it was read; try again");
+    std::fs::remove_file(workspace.join(file)).unwrap();
+    assert!(shown.contents().is_err());
+    // The text after the front matter was not shown.
+    workspace.write(file, FILES[0].1.replace("moon", "sun"));
+    assert_eq!(shown.contents().unwrap(), contents(&workspace));
 }

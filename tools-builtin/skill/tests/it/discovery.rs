@@ -128,3 +128,16 @@ fn the_first_skills_of_a_place_with_too_many_are_found() {
     let found = Discovery::new().with_workspace(project.path()).with_user_folder(home.join("skills")).find();
     assert_eq!((found.skills.len(), found.overlooked.len()), (501, 0));
 }
+
+#[test]
+fn the_instructions_of_a_place_are_bounded_together() {
+    let text = |name: &str| skill(name) + &" ".repeat((1 << 20) - skill(name).len());
+    let files = |count| {
+        (0..count).map(move |number| (format!(".agents/skills/s{number:02}/SKILL.md"), text(&format!("s{number:02}"))))
+    };
+    let all = found(&TempWorkspace::from_files(files(16)));
+    assert_eq!((all.skills.len(), all.overlooked.len()), (16, 0));
+    let part = found(&TempWorkspace::from_files(files(17)));
+    assert_eq!((part.skills.len(), part.overlooked.len()), (16, 1));
+    assert!(part.overlooked[0].reason.contains("16 MiB of SKILL.md"), "{part:?}");
+}

@@ -42,10 +42,10 @@ inventory::submit! {
 }
 
 fn missing(services: &Services) -> Option<String> {
-    let Some((sandbox, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
+    let Some((_, workspace)) = services.get::<Sandbox>().zip(services.get::<Workspace>()) else {
         return Some("this program has no sandbox and workspace for programs".to_owned());
     };
-    match own(&sandbox).find_program(&workspace, PROGRAM) {
+    match Sandbox::new().find_program(&workspace, PROGRAM) {
         Some(_) => None,
         None => Some(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL }.to_string()),
     }
@@ -64,15 +64,17 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         }
         args.extend(["-v".to_owned(), voice.to_owned()]);
     }
-    let (sandbox, workspace) = (own(&*cx.need::<Sandbox>()?), cx.need::<Workspace>()?);
-    if sandbox.find_program(&workspace, PROGRAM).is_none() {
+    let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+    if Sandbox::new().find_program(&workspace, PROGRAM).is_none() {
         return Err(SpeechError::NotInstalled { program: PROGRAM, install: INSTALL });
     }
     let empty = tempfile::tempdir().map_err(|error| failed(&error))?;
     let workspace = Workspace::open(empty.path()).and_then(|empty| empty.with_hidden(workspace.hidden_paths()));
     let mut services = Services::new();
     services.insert(workspace.map_err(|error| failed(&error))?);
-    services.insert(sandbox);
+    // The first look at the layers blocks. Nothing else is the session's: the program needs none of its toolchains, and walls always.
+    let layers = tokio::task::spawn_blocking(move || sandbox.layers().clone()).await;
+    services.insert(Sandbox::new().with_layers(layers.map_err(|error| failed(&error))?));
     let grant = Grant::parse(["fs:read:**"]).map_err(|error| failed(&error))?;
     let walls =
         ToolContext::new().with_services(services).with_grant(grant).with_cancellation(cx.cancellation().clone());
@@ -128,12 +130,6 @@ fn is_voice(voice: &str) -> bool {
 
 fn failed(error: &impl std::fmt::Display) -> SpeechError {
     ToolError::execution_failed(error.to_string()).into()
-}
-
-/// Returns the sandbox of the program: the walls of this machine, without the toolchains that the user gives to other programs, and
-/// never without walls.
-fn own(sandbox: &Sandbox) -> Sandbox {
-    Sandbox::new().with_layers(sandbox.layers().clone())
 }
 
 /// Returns a text that the program speaks as it is: it takes `[[` for the beginning of phonemes, also with a character between that it

@@ -1,0 +1,188 @@
+//! The commands on skills, and what `doctor` says about them.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::Crib;
+use crate::skills::{PLAIN, approve, digest, run, section, write};
+
+/// Returns a text with one space between words, whatever the width of the terminal is.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the lines of `doctor` that begin with this word.
+fn doctor(crib: &Crib, word: &str) -> String {
+    let shown = flat(&run(crib, &["doctor"]).stdout);
+    shown[shown.find(word).unwrap_or_else(|| panic!("{shown}"))..].to_owned()
+}
+
+#[test]
+fn a_full_folder_of_the_project_is_reported_and_the_users_skills_stay() {
+    let crib = Crib::new();
+    write(&crib, "home/.agents/skills/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/.keep", "");
+    (0..5_001).for_each(|number| fs::write(crib.root().join(format!(".agents/skills/{number}")), "").unwrap());
+    assert!(section(&crib, &[]).unwrap().contains("- moon (of the user)"));
+    let listed = run(&crib, &["skills", "--json"]).expect(0);
+    assert!(flat(&listed.stderr).contains("it has more than 500 skills, 5000 entries or 16 MiB"), "{listed:#?}");
+    assert_eq!(listed.documents().len(), 1);
+    let doctor = run(&crib, &["doctor", "--json"]).expect(8).documents();
+    let messages: Vec<_> = doctor.iter().filter(|finding| finding["check"] == "skill").collect();
+    assert!(messages.len() == 1 && messages[0]["message"].as_str().unwrap().contains("5000 entries"), "{doctor:?}");
+    fs::remove_dir_all(crib.root().join(".agents")).unwrap();
+    // Places that are no skills are named, but not all of them.
+    (0..7).for_each(|number| write(&crib, &format!("root/.agents/skills/{number}.md"), ""));
+    let listed = run(&crib, &["skills"]).expect(0);
+    assert_eq!(listed.stderr.matches("a skill is a folder").count(), 5, "{listed:#?}");
+    assert!(flat(&listed.stderr).contains("2 more places have no usable skill; toolcrib doctor names"), "{listed:#?}");
+}
+
+#[test]
+fn the_files_of_a_folder_are_not_read_before_it_is_approved() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    std::os::unix::fs::symlink("/etc", crib.root().join(".agents/skills/moon/etc")).unwrap();
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("moon (project): waits for approval"), "{listed}");
+    let refused = run(&crib, &["skills", "approve", "moon"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("etc is a link"), "{refused:#?}");
+    fs::remove_file(crib.root().join(".agents/skills/moon/etc")).unwrap();
+    approve(&crib, "moon");
+    // Another folder of this name is not the approved one, whatever is in it.
+    write(&crib, "root/.claude/skills/moon/SKILL.md", PLAIN);
+    std::os::unix::fs::symlink("/etc", crib.root().join(".claude/skills/moon/etc")).unwrap();
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("moon (project): ready"), "{listed}");
+    assert!(listed.contains("moon (project): has changed since it was approved (folder); run"), "{listed}");
+    run(&crib, &["run", "--provider", "direct", "skill.load name=moon"]).expect(0);
+    // The approved one is read.
+    std::os::unix::fs::symlink("/etc", crib.root().join(".agents/skills/moon/etc")).unwrap();
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("moon (project): unusable: etc is a link"), "{listed}");
+}
+
+#[test]
+fn the_digest_that_show_prints_is_the_one_to_approve() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/moon/references/phases.md", "four\n");
+    let shown = run(&crib, &["skills", "show", "moon"]).expect(0);
+    for part in [
+        "  file SKILL.md: \"", "  file references/phases.md: \"", "  folder: \".agents/skills/moon\"",
+        "Count the days.",
+    ] {
+        assert!(shown.stdout.contains(part), "{part}: {shown:#?}");
+    }
+    run(&crib, &["skills", "approve", "moon", "--digest", &digest(&shown)]).expect(0);
+    assert!(section(&crib, &[]).is_some());
+    write(&crib, "home/.agents/skills/sun/SKILL.md", "---\nname: sun\ndescription: Is hot.\n---\nLook away.\n");
+    let shown = run(&crib, &["skills", "show", "sun"]).expect(0).stdout;
+    assert!(shown.contains("  file SKILL.md: \"") && !shown.contains("digest: "), "{shown}");
+}
+
+#[test]
+fn the_list_says_what_sessions_may_use() {
+    let crib = Crib::new();
+    let listed = flat(&run(&crib, &["skills"]).expect(0).stdout);
+    assert_eq!(listed, "there are no skills; toolcrib skills --help says where they are looked for");
+    assert!(run(&crib, &["skills", "--json"]).expect(0).documents().is_empty());
+    assert!(doctor(&crib, "skills: ").starts_with("skills: none; put folders with a SKILL.md below .agents/skills"));
+    write(&crib, "home/.agents/skills/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/sun/SKILL.md", "---\ndescription: Is\u{202e} hot.\n---\nLook away.\n");
+    let place = |path: &str| crib.dir.path().canonicalize().unwrap().join(path).to_str().unwrap().to_owned();
+    let sun = json!({
+        "name": "sun", "origin": "project", "path": place("root/.agents/skills/sun"),
+        "standing": "waits for approval; run toolcrib skills approve sun", "description": "Is\u{202e} hot.",
+        "faults": ["there is no name; that of the folder stands for it"],
+    });
+    let moon = json!({
+        "name": "moon", "origin": "user", "path": crib.dir.path().join("home/.agents/skills/moon").to_str().unwrap(),
+        "standing": "ready", "description": "Tells the phase of the moon.", "faults": [],
+    });
+    assert_eq!(run(&crib, &["skills", "list", "--json"]).expect(0).documents(), [sun, moon]);
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("\n  Is<U+202E> hot.\n") && listed.contains("moon (user): ready\n"), "{listed}");
+    let lines = doctor(&crib, "skills: ");
+    assert!(
+        lines.starts_with("skills: 1 skill ready of 2 skill sun (of the project): waits for approval; run")
+            && !lines.contains("skill moon"),
+        "{lines}"
+    );
+    write(&crib, "home/.claude/skills/other/SKILL.md", PLAIN);
+    let listed = run(&crib, &["skills"]).expect(0);
+    let places = ["home/.agents/skills/moon and", "home/.claude/skills/other"];
+    let warning = flat(&listed.stderr);
+    assert!(warning.contains("several skills are called moon, so none is used: "), "{warning}");
+    assert!(places.iter().all(|place| warning.replace(' ', "").contains(&place.replace(' ', ""))), "{warning}");
+}
+
+#[test]
+fn a_configured_folder_that_is_missing_is_named() {
+    let crib = Crib::new();
+    let missing = crib.dir.path().join("missing");
+    write(&crib, "config/toolcrib/toolcrib.toml", &format!("skills.folders = [{:?}]\n", missing.to_str().unwrap()));
+    let findings = run(&crib, &["doctor", "--json"]).expect(8).documents();
+    let messages: Vec<_> = findings.iter().filter_map(|finding| finding["message"].as_str()).collect();
+    let expected = format!("{}: there is no such folder; create it, or change skills.folders", missing.display());
+    assert_eq!(messages, [&*expected]);
+    assert!(flat(&run(&crib, &["skills"]).expect(0).stderr).contains("there is no such folder"));
+    fs::create_dir(missing).unwrap();
+    run(&crib, &["doctor"]).expect(0);
+}
+
+#[test]
+fn an_approval_names_what_is_new_changed_and_removed() {
+    let crib = Crib::new();
+    for file in ["SKILL.md", "old.md", "kept.md"] {
+        write(&crib, &format!("root/.agents/skills/moon/{file}"), PLAIN);
+    }
+    let shown = approve(&crib, "moon").stdout;
+    assert!(!shown.contains("since the approval"), "{shown}");
+    assert_eq!(run(&crib, &["skills", "approve", "moon"]).expect(0).stdout, "moon: approved\n");
+    fs::rename(crib.root().join(".agents/skills/moon/old.md"), crib.root().join(".agents/skills/moon/new.md")).unwrap();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", &PLAIN.replace("days", "nights"));
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("since it was approved (file SKILL.md, file new.md, file old.md); run"), "{listed}");
+    let shown = approve(&crib, "moon").stdout;
+    let line = |file: &str| shown.lines().find(|line| line.contains(file)).unwrap_or_else(|| panic!("{shown}"));
+    assert!(line("SKILL.md").ends_with("\" (changed since the approval)"), "{shown}");
+    assert!(line("new.md").ends_with("\" (new since the approval)"), "{shown}");
+    assert_eq!(line("old.md"), "  file old.md: removed since the approval");
+    assert!(line("kept.md").ends_with('"') && line("folder").ends_with('"'), "{shown}");
+    for note in ["revoked the approval of the skill moon", "there was no approval of the skill moon"] {
+        assert!(flat(&run(&crib, &["skills", "revoke", "moon"]).expect(0).stderr).contains(note), "{note}");
+    }
+}
+
+#[test]
+fn only_a_skill_of_the_project_is_approved_and_only_one_of_a_name() {
+    let crib = Crib::new();
+    write(&crib, "home/.agents/skills/moon/SKILL.md", PLAIN);
+    let own = run(&crib, &["skills", "approve", "moon"]).expect(0);
+    assert!(flat(&own.stderr).contains("the skill moon is yours, and needs no approval"), "{own:#?}");
+    run(&crib, &["skills", "approve", "sun"]).expect(3);
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.claude/skills/moon/SKILL.md", PLAIN);
+    let clash = run(&crib, &["skills", "approve", "moon"]).expect(2);
+    assert!(flat(&clash.stderr).contains("several skills of the project are called \"moon\""), "{clash:#?}");
+    assert_eq!(run(&crib, &["skills", "show", "moon"]).expect(0).stdout.matches("Count the days.").count(), 3);
+}
+
+#[test]
+fn a_session_warns_of_the_skills_that_it_does_not_have() {
+    let crib = Crib::new();
+    let warnings = |count: usize| {
+        (0..count).for_each(|number| write(&crib, &format!("root/.agents/skills/s{number}/SKILL.md"), ""));
+        flat(&run(&crib, &["run", "--provider", "direct", "time.now"]).expect(0).stderr)
+    };
+    let three = warnings(3);
+    assert!(
+        (0..3).all(|number| three.contains(&format!("the skill s{number} of the project waits for approval"))),
+        "{three}"
+    );
+    let four = warnings(4);
+    assert!(four.contains("4 skills of the project are not used; toolcrib skills says why"), "{four}");
+    assert!(!four.contains("waits for approval"), "{four}");
+}
