@@ -207,7 +207,12 @@ impl Jobs {
     /// Records that a server is there. Returns the beginning of the service.
     pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
         let workspace = self.workspace.clone();
-        self.store().await?.write(move |transaction| presence.record(transaction, &workspace)).await
+        let attend = move |transaction: &Transaction<'_>| {
+            let service = presence.continued(row::service(transaction, &workspace)?);
+            row::set_service(transaction, &workspace, service)?;
+            Ok(service.since)
+        };
+        self.store().await?.write(attend).await
     }
 
     /// Takes the lock of a job. Returns `None` if another process has it.

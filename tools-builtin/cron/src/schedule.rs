@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use croner::Cron;
+use croner::errors::CronError;
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -138,24 +139,22 @@ impl FromStr for CronExpression {
         let is_both = [day, weekday].iter().any(|field| field.starts_with(['*', '?']));
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).dom_and_dow(is_both);
         let parser = parser.build();
-        // Alone, each field shows whether it is the wrong one.
-        for (position, field) in fields.iter().enumerate() {
-            let mut alone = ["*"; 5];
-            alone[position] = field;
-            parser.parse(&alone.join(" ")).map_err(|error| InvalidCron::Field {
-                field: FIELDS[position],
-                text: (*field).to_owned(),
-                reason: error.to_string().trim_end_matches('.').to_owned(),
-            })?;
-        }
-        let cron = parser.parse(&fields.join(" ")).map_err(|error| InvalidCron::Field {
-            field: "of all",
-            text: text.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let cron = parser.parse(&fields.join(" ")).map_err(|error| wrong_field(&parser, &fields, &error))?;
         let is_fixed = !minute.starts_with('*') && !hour.starts_with('*');
         Ok(Self { text: text.to_owned(), cron: Box::new(cron), is_fixed })
     }
+}
+
+/// Returns the error about the first wrong field. Alone, each field shows whether it is the wrong one.
+fn wrong_field(parser: &CronParser, fields: &[&str], error: &CronError) -> InvalidCron {
+    let alone = |position: usize| {
+        let mut alone = ["*"; 5];
+        alone[position] = fields[position];
+        Some((FIELDS[position], fields[position].to_owned(), parser.parse(&alone.join(" ")).err()?.to_string()))
+    };
+    let found = (0..FIELDS.len()).find_map(alone);
+    let (field, text, reason) = found.unwrap_or_else(|| ("of all", fields.join(" "), error.to_string()));
+    InvalidCron::Field { field, text, reason: reason.trim_end_matches('.').to_owned() }
 }
 
 impl TryFrom<String> for CronExpression {

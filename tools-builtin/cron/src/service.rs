@@ -1,9 +1,6 @@
 //! [`Service`]: the unbroken service of a workspace, which its servers share.
 
 use jiff::Timestamp;
-use rusqlite::Transaction;
-
-use crate::{CronError, row};
 
 /// The seconds for which a server that goes on may be absent without breaking the service.
 pub(crate) const ABSENCE: i64 = 60;
@@ -36,13 +33,6 @@ impl Presence {
             let until = known.until.as_second() - self.now.as_second();
             self.continued(recorded).since == known.since && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
         })
-    }
-
-    /// Records the look. Returns the beginning of the service.
-    pub(crate) fn record(self, transaction: &Transaction<'_>, workspace: &str) -> Result<Timestamp, CronError> {
-        let service = self.continued(row::service(transaction, workspace)?);
-        row::set_service(transaction, workspace, service)?;
-        Ok(service.since)
     }
 
     /// Returns the service with this look.

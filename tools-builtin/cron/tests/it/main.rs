@@ -7,5 +7,6 @@ mod fixture;
 mod next;
 mod serve;
 mod service;
+mod states;
 mod tools_of_jobs;
 mod year;
