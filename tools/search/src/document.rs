@@ -62,3 +62,39 @@ pub(crate) fn fingerprint(tool: &Tool) -> u64 {
     });
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::words::Settings;
+
+    #[test]
+    fn a_huge_definition_is_read_up_to_a_limit() {
+        let description: String = (0..1_000_000).map(|number| format!("word{number} ")).collect();
+        let tool = Tool::new("huge", description, json!({"properties": {"late": {}}})).unwrap();
+        let document = Document::new(&tool, 0, &mut Words::new(Settings::ALL));
+        assert!(document.terms.len() <= MAX_TOOL_WORDS, "{}", document.terms.len());
+        assert_eq!(document.lengths.iter().map(|length| usize::from(*length)).sum::<usize>(), MAX_TOOL_WORDS);
+    }
+
+    #[test]
+    fn each_text_and_its_field_change_the_fingerprint() {
+        let tool = Tool::new("a", "b", json!({"properties": {"c": {"description": "d"}}})).unwrap();
+        let same = tool.clone().with_audit(true);
+        assert_eq!(fingerprint(&tool), fingerprint(&same));
+        let others = [
+            Tool::new("x", "b", tool.parameters.clone()).unwrap(),
+            Tool::new("a", "x", tool.parameters.clone()).unwrap(),
+            Tool::new("a", "b", json!({"properties": {"x": {"description": "d"}}})).unwrap(),
+            Tool::new("a", "b", json!({"properties": {"c": {"description": "x"}}})).unwrap(),
+            tool.clone().with_title("x"),
+            tool.clone().with_tags(["x"]),
+        ];
+        for other in &others {
+            assert_ne!(fingerprint(&tool), fingerprint(other), "{other:?}");
+        }
+        assert_ne!(fingerprint(&others[4]), fingerprint(&others[5]));
+    }
+}

@@ -128,3 +128,26 @@ impl fmt::Debug for Index {
         f.debug_struct("Index").field("len", &self.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_update_reads_only_changed_definitions() {
+        let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
+        let index = Index::new(&[tool("kept", "same"), tool("edited", "before"), tool("gone", "away")]);
+        let updated = index.updated(&[tool("added", "new"), tool("edited", "after"), tool("kept", "same")]);
+        let kept =
+            |index: &Index, name: &str| index.documents.iter().find(|document| document.name == name).map(Arc::clone);
+        let [before, after] = ["kept", "edited"]
+            .map(|name| kept(&index, name).zip(kept(&updated, name)).unwrap())
+            .map(|(a, b)| Arc::ptr_eq(&a, &b));
+        assert!(before);
+        assert!(!after);
+        assert!(kept(&updated, "gone").is_none());
+        assert_eq!(updated.len(), 3);
+    }
+}

@@ -56,3 +56,46 @@ pub(crate) fn each_text<'a>(tool: &'a Tool, mut each: impl FnMut(Field, &'a str)
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nested_parameters_follow_outer_ones() {
+        let parameters = json!({
+            "description": "All.",
+            "properties": {
+                "place": {
+                    "description": "A place.",
+                    "properties": {"city": {"description": "A city.", "enum": ["Oslo", 5]}},
+                },
+                "days": {"items": {"anyOf": [{"const": "monday"}, {"$ref": "#/$defs/Day"}]}},
+            },
+            "$defs": {"Day": {"properties": {"hour": true}}},
+        });
+        let mut tool = Tool::new("weather.get", "Gets it.", parameters).unwrap().with_tags(["net"]);
+        tool.title = Some("Weather".to_owned());
+        let mut texts = Vec::new();
+        each_text(&tool, |field, text| {
+            texts.push((field, text));
+            true
+        });
+        let field =
+            |wanted| texts.iter().filter(|(field, _)| *field == wanted).map(|(_, text)| *text).collect::<Vec<_>>();
+        assert_eq!(field(Field::Name), ["weather.get"]);
+        assert_eq!(field(Field::Title), ["Weather"]);
+        assert_eq!(field(Field::Tag), ["net"]);
+        assert_eq!(field(Field::Description), ["Gets it."]);
+        let mut top = field(Field::Parameter);
+        top[..2].sort_unstable();
+        assert_eq!(top[..2], ["days", "place"]);
+        top[2..].sort_unstable();
+        assert_eq!(top[2..], ["city", "hour"]);
+        let mut described = field(Field::ParameterDescription);
+        described.sort_unstable();
+        assert_eq!(described, ["A city.", "A place.", "All.", "Oslo", "monday"]);
+    }
+}

@@ -134,3 +134,80 @@ impl<'a> Iterator for Parts<'a> {
         Some(std::mem::take(&mut self.0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        Words::new(Settings::ALL).each(text, |word, _| {
+            found.push(word.to_owned());
+            true
+        });
+        found
+    }
+
+    fn stem(word: &str) -> Stem {
+        let mut found = None;
+        Words::new(Settings::ALL).each(word, |_, stem| {
+            found = Some(stem);
+            true
+        });
+        found.unwrap()
+    }
+
+    #[test]
+    fn identifiers_are_split_at_case_punctuation_and_digits() {
+        assert_eq!(words("getHTTPServer"), ["get", "http", "server"]);
+        assert_eq!(
+            words("fs.read_file github/search-code ns:toolName"),
+            ["fs", "read", "file", "github", "search", "code", "ns", "tool", "name"]
+        );
+        assert_eq!(words("ÄnderungÜbernehmen"), ["änderung", "übernehmen"]);
+    }
+
+    #[test]
+    fn a_word_with_digits_is_also_kept_whole() {
+        assert_eq!(
+            words("base64Encode s3 B2B utf8"),
+            ["base64encode", "base", "64", "encode", "s3", "b2b", "utf8", "utf"]
+        );
+        assert_eq!(words("2024"), ["2024"]);
+    }
+
+    #[test]
+    fn stop_words_and_single_letters_are_left_out() {
+        assert_eq!(words("What is the weather in a city? I don't know x"), ["weather", "city", "know"]);
+    }
+
+    #[test]
+    fn forms_of_a_word_have_the_same_stem() {
+        for (one, other) in [("reading", "reads"), ("Cities", "city"), ("CONVERTED", "convert")] {
+            assert_eq!(stem(one), stem(other), "{one} {other}");
+        }
+        assert_ne!(stem("read"), stem("write"));
+    }
+
+    #[test]
+    fn other_scripts_have_words_too() {
+        assert_eq!(words("погода в Берлине"), ["погода", "в", "берлине"]);
+        assert_eq!(words("搜索关键词"), ["搜", "索", "关", "键", "词"]);
+        assert!(words("🌧️ !? \0 \u{200b}").is_empty());
+    }
+
+    #[test]
+    fn a_long_word_is_cut() {
+        assert_eq!(words(&"ä".repeat(100_000)), ["ä".repeat(MAX_WORD_CHARS)]);
+    }
+
+    #[test]
+    fn reading_stops_when_it_is_told_to() {
+        let mut number = 0;
+        let finished = Words::new(Settings::ALL).each("base64 read write list", |_, _| {
+            number += 1;
+            number < 2
+        });
+        assert_eq!((finished, number), (false, 2));
+    }
+}
