@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+mod document;
+mod field;
+mod found;
+mod index;
+mod query;
+mod rank;
+mod reranker;
+mod text;
+mod words;
+
+#[cfg(test)]
+mod corpus;
+#[cfg(all(test, unix))]
+mod measurements;
+
+pub use field::Field;
+pub use found::{Found, Match};
+pub use index::Index;
+pub use reranker::{RerankError, RerankFuture, Reranker};
