@@ -18,6 +18,7 @@ use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::refusal;
+use crate::reserved_files;
 use crate::root::{RootOption, in_workspace};
 use crate::skills;
 use crate::speech;
@@ -89,6 +90,7 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let mut services = self.root.services_hiding(hidden, settings)?;
+        reserved_files::create(&services, settings.secret_files())?;
         web::insert(&mut services, settings)?;
         speech::insert(&mut services, settings)?;
         let workspace = self.servers_root().map(RootOption::workspace);

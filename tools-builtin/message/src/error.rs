@@ -73,6 +73,10 @@ impl SendError {
                 Self::unclear("the server gave an invalid answer")
             }
             HttpError::Cancelled { .. } => Self::unclear("the call was cancelled"),
+            // The server has answered with a redirect.
+            HttpError::Redirects { .. } | HttpError::Url { .. } => {
+                Self::unclear("the server redirects, perhaps after it took the message")
+            }
             HttpError::Failed { .. } => Self::unclear("the request failed after it began"),
             error => Self::from_connecting(error),
         }
@@ -94,9 +98,6 @@ impl SendError {
             }
             HttpError::Tls { .. } => Self::not_sent(
                 "the server of the channel has no valid encryption; ask the user to check the channel's settings, or http.ca_file",
-            ),
-            HttpError::Redirects { .. } => Self::not_sent(
-                "the server of the channel redirects; ask the user to write the final URL into the channel's settings",
             ),
             _ => Self::not_sent("the channel cannot be used; ask the user to check its settings"),
         }

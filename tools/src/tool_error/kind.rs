@@ -10,7 +10,7 @@ use crate::{Source, Violation};
 
 /// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", Message { kind: self, tool: None, spelling: Default::default() })]
+#[error("{}", Message { kind: self, tool: None, spelling: Default::default(), is_unclear: false })]
 #[non_exhaustive]
 pub enum ToolErrorKind {
     /// There is no tool with this name.
