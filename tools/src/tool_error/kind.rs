@@ -64,12 +64,12 @@ pub enum ToolErrorKind {
         /// The time until a retry.
         retry_after: Option<Duration>,
     },
-    /// The deadline passed. Effects of the tool until then remain.
+    /// The deadline passed. Effects of the tool until then remain, see [`is_unclear`](crate::ToolError::is_unclear).
     Timeout {
         /// The time limit.
         limit: Duration,
     },
-    /// The caller cancelled the call. Effects of the tool until then remain.
+    /// The caller cancelled the call. Effects of the tool until then remain, see [`is_unclear`](crate::ToolError::is_unclear).
     Cancelled,
     /// The tool panicked.
     Panicked {

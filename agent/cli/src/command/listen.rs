@@ -63,8 +63,9 @@ impl ListenArgs {
             if self.channels[..index].contains(name) {
                 return Err(refused(name, "the command names it twice; leave out one of them"));
             }
+            let channel = channel(&settings, name)?;
             let folder = ChannelFolder::open(name, origin(&settings, name))?;
-            channels.push((name.clone(), channel(&settings, name)?, Arc::new(folder)));
+            channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;

@@ -1,6 +1,7 @@
 //! [`Listener`]: takes the messages that a service posts.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -34,8 +35,10 @@ pub(super) enum Parsed {
     Message(IncomingMessage, Option<String>),
     /// A question whether somebody listens, with the answer.
     Challenge(String),
-    /// Something else, such as a message of a program, with the answer.
-    Ignored(&'static str),
+    /// A message of a chat that answers cannot go to.
+    Elsewhere,
+    /// Something else, such as a message of a program.
+    Ignored,
 }
 
 impl Listener {
@@ -55,6 +58,7 @@ impl Listener {
             format: self.format,
             chat: self.chat.clone(),
             state: Mutex::new(State { seen, tokens: BURST, at: Instant::now() }),
+            was_noted: AtomicBool::new(false),
             inbox: inbox.clone(),
         });
         let answer = move |request| {
@@ -72,6 +76,8 @@ struct Desk {
     format: Format,
     chat: Option<String>,
     state: Mutex<State>,
+    /// True once a person was told about messages of other chats.
+    was_noted: AtomicBool,
     inbox: Inbox,
 }
 
@@ -97,7 +103,13 @@ impl Desk {
         let parsed = serde_json::from_slice(&request.body).map_err(|_| "the body is not JSON".to_owned());
         let (message, id) = match parsed.and_then(|body| self.parse(&body)) {
             Err(reason) => return ServerAnswer::new(StatusCode::BAD_REQUEST, reason),
-            Ok(Parsed::Ignored(text)) => return answer(StatusCode::OK, text),
+            Ok(Parsed::Elsewhere) => {
+                if !self.was_noted.swap(true, Ordering::Relaxed) {
+                    self.inbox.note("messages of other channels of Slack than `chat` are ignored");
+                }
+                return answer(StatusCode::OK, "ignored: the settings name another channel");
+            }
+            Ok(Parsed::Ignored) => return answer(StatusCode::OK, "ignored"),
             Ok(Parsed::Challenge(text)) => return ServerAnswer::new(StatusCode::OK, text),
             Ok(Parsed::Message(message, id)) => (message, id),
         };

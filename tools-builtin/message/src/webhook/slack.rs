@@ -52,11 +52,11 @@ pub(super) fn parse(body: &Value, channel: Option<&str>) -> Result<Parsed, Strin
                 && event.get("subtype").is_none()
                 && event.get("bot_id").is_none();
             if !is_message {
-                return Ok(Parsed::Ignored("ignored"));
+                return Ok(Parsed::Ignored);
             }
             let from = text(event, "channel");
             if from.as_deref() != channel {
-                return Ok(Parsed::Ignored("ignored: the settings name another channel"));
+                return Ok(Parsed::Elsewhere);
             }
             // A text that mentions the app comes in two events with ids of their own.
             let of_message = from.as_ref().zip(text(event, "ts")).map(|(channel, at)| format!("{channel} {at}"));
@@ -65,7 +65,7 @@ pub(super) fn parse(body: &Value, channel: Option<&str>) -> Result<Parsed, Strin
             let said = text(event, "text").map(|said| plain(&said));
             Ok(Parsed::Message(message(from.map(|from| from + &thread), said)?, id))
         }
-        _ => Ok(Parsed::Ignored("ignored")),
+        _ => Ok(Parsed::Ignored),
     }
 }
 

@@ -179,6 +179,8 @@ async fn slack_is_understood() {
         say(event("E6", json!({"ts": "18.1", "channel": "C2"}))).await.1,
         "ignored: the settings name another channel"
     );
+    let is_noted = |note: &&String| note.contains("other channels of Slack than `chat` are ignored");
+    assert_eq!(hook.listening.notes().iter().filter(is_noted).count(), 1);
     for more in [json!({"bot_id": "B1"}), json!({"subtype": "message_changed"}), json!({"type": "reaction_added"})] {
         assert_eq!(say(event("E3", more)).await.1, "ignored");
     }
