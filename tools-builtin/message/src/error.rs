@@ -89,12 +89,12 @@ impl SendError {
             HttpError::Cancelled { .. } => Self::Refused(Box::new(ToolErrorKind::Cancelled.into())),
             // Names the host alone.
             HttpError::Address { .. } => Self::not_sent(error.to_string()),
-            HttpError::Lookup { .. } => Self::later("the host of the channel was not found; try again later"),
+            HttpError::Lookup { .. } => Self::later("the host of the channel was not found"),
             HttpError::Connect { .. } | HttpError::Broken { .. } => {
-                Self::later("no connection to the server of the channel; try again later")
+                Self::later("no connection to the server of the channel")
             }
             HttpError::Time { limit, .. } => {
-                Self::later(format!("no connection to the server of the channel within {limit:?}; try again later"))
+                Self::later(format!("no connection to the server of the channel within {limit:?}"))
             }
             HttpError::Tls { .. } => Self::not_sent(
                 "the server of the channel has no valid encryption; ask the user to check the channel's settings, or http.ca_file",

@@ -46,7 +46,7 @@ pub(super) fn check(status: StatusCode) -> Result<(), SendError> {
         Taken::No => Err(SendError::not_sent(format!(
             "{reason} with status {code}; ask the user to check the URL of the channel"
         ))),
-        Taken::NotNow => Err(SendError::later(format!("{reason} (status {code}); try again later"))),
+        Taken::NotNow => Err(SendError::later(format!("{reason} (status {code})"))),
         Taken::Perhaps => Err(SendError::unclear(format!("{reason} (status {code})"))),
     }
 }
