@@ -14,11 +14,11 @@ use crate::model::ANSWER;
 use crate::web::PageServer;
 
 impl Post {
-    /// Returns the files of the messages that wait.
+    /// Returns the files of the messages without an answer.
     fn waiting(&self) -> Vec<PathBuf> {
         let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
         let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-        files.filter(|path| path.extension().is_some_and(|end| end == "json")).collect()
+        files.collect()
     }
 }
 
@@ -49,14 +49,18 @@ fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
     let listener = post.listen(&[&flags[..], &["--max-chats", "1"]].concat());
     let pending = server.accept().unwrap();
     post.put("b", "begin");
-    until(|| (post.waiting().len() == 1).then_some(()));
+    until(|| {
+        (post.waiting().iter().filter(|path| path.extension().is_some_and(|end| end == "json")).count() == 1)
+            .then_some(())
+    });
     assert_eq!(listener.end("-KILL").code, None);
     drop((pending, server));
 
+    // The run that was begun is finished, and the message that waited is handled.
     let listener = post.listen(&flags);
-    assert_eq!(post.answers(1)("b"), ["first"]);
-    assert!(post.waiting().is_empty());
-    // The run of the other chat is finished when its next message comes.
+    let answers = post.answers(2);
+    assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
+    until(|| post.waiting().is_empty().then_some(()));
     post.put("a", "go on");
     assert_eq!(post.answers(3)("a"), ["first", "second"]);
     listener.end("-TERM").expect(0);
@@ -68,7 +72,7 @@ fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
 }
 
 #[test]
-fn a_shutdown_cancels_a_run_that_goes_on_with_the_next_message_and_answers_nothing_wrong() {
+fn a_shutdown_cancels_a_run_that_goes_on_after_a_restart() {
     let post = Post::new();
     let Silent { server, flags } = Silent::new(&post);
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
@@ -79,8 +83,9 @@ fn a_shutdown_cancels_a_run_that_goes_on_with_the_next_message_and_answers_nothi
     assert!(lines(&post.crib.dir.path().join("out.jsonl")).is_empty());
     drop((pending, server));
 
-    post.put("a", "go on");
     let listener = post.listen(&flags);
+    assert_eq!(post.answers(1)("a"), ["first"]);
+    post.put("a", "go on");
     assert_eq!(post.answers(2)("a"), ["first", "second"]);
     listener.end("-TERM").expect(0);
 }

@@ -8,13 +8,13 @@
 //! 4. It is kept in a file of its channel, unless sessions are not recorded.
 //! 5. It waits for the messages of its chat that came before, and for one of the sessions that may run at the same time.
 //! 6. The session of its chat is opened. It first finishes the run of an earlier process.
-//! 7. It is taken up: its file is removed, and its run begins, which the journal records.
-//! 8. The answer of the run goes out as a call of `message.send`, which the journal records too.
+//! 7. It is begun: its file says so, and its run begins, which the journal records.
+//! 8. The answer of the run goes out as a call of `message.send`, which the journal records too. Then its file is removed.
 //!
 //! A message is handled at most once, and answered at most once. After a restart,
 //!
 //! - a message that was kept is handled;
-//! - a run that was begun is finished, and an answer whose sending was not begun is sent, when the next message of the chat comes.
+//! - a run that was begun is finished, and an answer whose sending was not begun is sent.
 //!
 //! A message is lost if the process is killed between 3 and 4, or in 7 before the first record, or if its session cannot be opened.
 
@@ -164,7 +164,7 @@ impl Chats {
     }
 
     /// Runs a message, and sends the answer to the chat.
-    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, waiting: Waiting) -> Result<(), Error> {
+    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, mut waiting: Waiting) -> Result<(), Error> {
         let opened = match self.open(key, folder).await {
             Ok(mut open) => {
                 open.session.context().record_exposure();
@@ -179,19 +179,25 @@ impl Chats {
             self.waiting().push_front(key, waiting);
             return Ok(());
         }
-        waiting.take_up().map_err(|error| Error::Channel {
+        let unwritable = |error| Error::Channel {
             channel: key.0.clone(),
-            reason: format!("a message is not handled, because its file cannot be removed: {error}"),
-        })?;
+            reason: format!("the file of a message that waits cannot be changed: {error}"),
+        };
+        if opened.is_err() || waiting.is_begun() {
+            waiting.end().map_err(unwritable)?;
+            return opened.map(drop);
+        }
         let mut open = opened?;
+        waiting.begin().map_err(unwritable)?;
         let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
         let ended = driver.run(&mut open.session, visible_text(waiting.message.text())).await;
         match &ended {
             Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => self.answer(key, &open, text, false).await,
-            // It continues with the next message after a restart.
-            Ok(Summary { outcome: Outcome::Cancelled, .. }) if self.is_recorded => {}
+            // It continues after a restart.
+            Ok(Summary { outcome: Outcome::Cancelled, .. }) if waiting.is_begun() => return Ok(()),
             _ => self.reply(key, &open, FAILED, None, false).await,
         }
+        waiting.end().map_err(unwritable)?;
         match ended.map_err(Error::Driver)?.outcome {
             Outcome::Answer { .. } => Ok(()),
             outcome => Err(Error::Run(reason(&outcome))),

@@ -1,11 +1,11 @@
 //! [`WaitingMessages`]: the messages that wait for the session of their chat.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs;
 use std::io;
-use std::path::PathBuf;
 
 use tools_builtin::message::IncomingMessage;
+
+use super::kept::KeptFile;
 
 /// The messages of a chat that may wait.
 const MAX_WAITING: usize = 32;
@@ -24,7 +24,7 @@ pub(super) type ChatKey = (String, String);
 pub(super) struct Waiting {
     pub(super) message: IncomingMessage,
     /// Its file. `None` if it is in memory alone.
-    pub(super) kept: Option<PathBuf>,
+    pub(super) kept: Option<KeptFile>,
 }
 
 /// The messages that wait, of each chat with a task.
@@ -35,12 +35,19 @@ pub(super) struct WaitingMessages {
 }
 
 impl Waiting {
-    /// Removes the file of the message, which is then not handled again.
-    pub(super) fn take_up(&self) -> io::Result<()> {
-        match self.kept.as_ref().map_or(Ok(()), fs::remove_file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        }
+    /// Returns true if an earlier process began the run of the message.
+    pub(super) fn is_begun(&self) -> bool {
+        self.kept.as_ref().is_some_and(KeptFile::is_begun)
+    }
+
+    /// Stores that the run of the message begins, which is then not begun again.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), KeptFile::begin)
+    }
+
+    /// Removes the file of the message.
+    pub(super) fn end(self) -> io::Result<()> {
+        self.kept.map_or(Ok(()), KeptFile::remove)
     }
 }
 
