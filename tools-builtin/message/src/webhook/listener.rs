@@ -9,10 +9,11 @@ use serde_json::Value;
 use tools_http::server::{Server, ServerAnswer, ServerOptions, ServerRequest};
 use tools_http::{Method, StatusCode};
 
+use super::parsed::{Parsed, message, text};
 use super::seen::Seen;
 use super::signature::Signature;
 use super::{Format, slack};
-use crate::{Inbox, IncomingMessage, ListenError};
+use crate::{Inbox, ListenError};
 
 /// The number of messages that may come at once, and further ones in a second.
 const BURST: f64 = 50.0;
@@ -27,18 +28,6 @@ pub(super) struct Listener {
     pub(super) format: Format,
     /// The channel of Slack whose messages are taken.
     pub(super) chat: Option<String>,
-}
-
-/// A message in a body.
-pub(super) enum Parsed {
-    /// A message, and the id by which its sender repeats it.
-    Message(IncomingMessage, Option<String>),
-    /// A question whether somebody listens, with the answer.
-    Challenge(String),
-    /// A message of a chat that answers cannot go to.
-    Elsewhere,
-    /// Something else, such as a message of a program.
-    Ignored,
 }
 
 impl Listener {
@@ -135,17 +124,6 @@ impl Desk {
             Format::Generic => Ok(Parsed::Message(message(text(body, "chat"), text(body, "text"))?, text(body, "id"))),
         }
     }
-}
-
-/// Returns the text of a key.
-pub(super) fn text(value: &Value, key: &str) -> Option<String> {
-    value[key].as_str().map(str::to_owned)
-}
-
-/// Returns the message, or the reason that it is none.
-pub(super) fn message(chat: Option<String>, said: Option<String>) -> Result<IncomingMessage, String> {
-    let (Some(chat), Some(said)) = (chat, said) else { return Err("chat and text are required".to_owned()) };
-    IncomingMessage::new(chat, said).map_err(|error| error.to_string())
 }
 
 impl State {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod listener;
+mod parsed;
 mod seen;
 mod signature;
 mod slack;

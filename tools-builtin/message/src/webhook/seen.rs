@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
 
-/// The number of messages that are remembered. With the rate of the listener it is reached after hours, and services repeat a message within
-/// an hour.
+/// The number of messages that are remembered. With the rate of the listener it is reached after hours, and services repeat a message
+/// within an hour.
 const MAX: usize = 50_000;
 
 /// The file of the messages that were taken.
