@@ -46,18 +46,19 @@ struct Failure {
     /// The name of the call and the present one, if the model called a tool by a former name.
     renamed: Option<Box<(Box<str>, ToolName)>>,
     kind: ToolErrorKind,
+    is_unclear: bool,
 }
 
 impl Failure {
     fn message<'a>(&'a self, spelling: Spelling<'a>) -> Message<'a> {
-        Message { kind: &self.kind, tool: self.tool.as_deref(), spelling }
+        Message { kind: &self.kind, tool: self.tool.as_deref(), spelling, is_unclear: self.is_unclear }
     }
 }
 
 impl ToolError {
     /// Creates an error with a tool name, for code that runs tools. A handler returns a [kind](ToolErrorKind) instead.
     pub fn new(tool: impl Into<String>, kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: Some(tool.into()), renamed: None, kind })
+        Self(Failure { tool: Some(tool.into()), renamed: None, kind, is_unclear: false })
     }
 
     /// Creates an [`ExecutionFailed`](ToolErrorKind::ExecutionFailed) error. The message should name the next step.
@@ -122,6 +123,19 @@ impl ToolError {
         !matches!(self.code(), ErrorCode::Cancelled | ErrorCode::Diverged | ErrorCode::Internal)
     }
 
+    /// Adds that the tool may have taken effect. The pipeline adds it to the [`Timeout`](ToolErrorKind::Timeout) and the
+    /// [`Cancelled`](ToolErrorKind::Cancelled) of a tool that had started and [must not be repeated](protocol::Effects::is_idempotent).
+    #[must_use]
+    pub fn with_unclear_effects(mut self) -> Self {
+        self.0.is_unclear = true;
+        self
+    }
+
+    /// Returns true if the call was stopped after its tool may have taken effect.
+    pub fn is_unclear(&self) -> bool {
+        self.0.is_unclear
+    }
+
     /// Sets the time until a retry. Has no effect on kinds other than [`Transient`](ToolErrorKind::Transient) and
     /// [`Overloaded`](ToolErrorKind::Overloaded).
     #[must_use]
@@ -172,7 +186,7 @@ impl ToolError {
 impl From<ToolErrorKind> for ToolError {
     /// Returns the error without a name, for the pipeline to add.
     fn from(kind: ToolErrorKind) -> Self {
-        Self(Failure { tool: None, renamed: None, kind })
+        Self(Failure { tool: None, renamed: None, kind, is_unclear: false })
     }
 }
 

@@ -43,6 +43,12 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
+    #[error(
+        "{} is missing, and a program that runs in the root could create it: {reason}; create the file, or name one outside of \
+         the root in the settings",
+        path.display()
+    )]
+    Reserved { path: PathBuf, reason: String },
     #[error("cannot read the arguments from standard input: {0}; pass them as JSON text in UTF-8")]
     Input(io::Error),
     #[error("cannot read a prompt: {0}; check the source of standard input")]
@@ -214,6 +220,7 @@ impl Error {
             Self::Selection(_)
             | Self::Config(_)
             | Self::Root { .. }
+            | Self::Reserved { .. }
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt

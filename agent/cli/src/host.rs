@@ -18,6 +18,7 @@ use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::refusal;
+use crate::reserved_files;
 use crate::root::{RootOption, in_workspace};
 use crate::skills::{self, Library};
 use crate::speech;
@@ -91,6 +92,7 @@ impl HostOptions {
         let workspace = self.servers_root().map(RootOption::workspace);
         let library = Library::load(workspace.as_deref(), settings);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
+        reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let of_skills = skills::control_files(settings);

@@ -62,14 +62,17 @@ impl JournalOptions {
         Self { journal, session: None, resume: None, journal_arguments }
     }
 
-    /// Returns the options of a session with a journal of its own, which has the session already or begins with it. Returns `None` if
-    /// these options choose a session.
+    /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
     #[cfg(all(feature = "journal", feature = "web"))]
-    pub(crate) fn for_chat(&self, journal: PathBuf, session: String) -> Option<Self> {
-        let chooses = self.journal.is_some() || self.session.is_some() || self.resume.is_some();
+    pub(crate) fn for_chat(&self, journal: PathBuf, session: String) -> Self {
         let resume = journal.exists().then_some(None);
-        let journal_arguments = self.journal_arguments;
-        (!chooses).then_some(Self { journal: Some(journal), session: Some(session), resume, journal_arguments })
+        Self { journal: Some(journal), session: Some(session), resume, journal_arguments: self.journal_arguments }
+    }
+
+    /// Returns true if these options choose the session or its file.
+    #[cfg(all(feature = "journal", feature = "web"))]
+    pub(crate) fn chooses_session(&self) -> bool {
+        self.journal.is_some() || self.session.is_some() || self.resume.is_some()
     }
 
     /// Checks that no session is resumed and none is named, because each job has a session of its own.

@@ -54,6 +54,7 @@ mod provider_choice;
 mod provider_options;
 mod quote;
 mod refusal;
+mod reserved_files;
 mod root;
 mod sentence;
 mod session;

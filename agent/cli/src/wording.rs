@@ -13,7 +13,11 @@ pub(crate) fn for_person(error: &ToolError) -> String {
             format!("there is no tool named {tool:?}; run {} list to see all names", program::name())
         }
         ToolErrorKind::Timeout { limit } => {
-            format!("{tool} exceeded its deadline of {limit:?} and was stopped; set a longer one with --timeout")
+            let unclear =
+                if error.is_unclear() { "; it may have taken effect, so check before you repeat it" } else { "" };
+            format!(
+                "{tool} exceeded its deadline of {limit:?} and was stopped{unclear}; set a longer one with --timeout"
+            )
         }
         _ => refusal::for_person(error),
     }

@@ -261,7 +261,10 @@ impl<'a> Batch<'a> {
     fn abandon(&mut self, running: &RunningCall, state: PollState, kind: ToolErrorKind) -> Result<(), DriverError> {
         running.token.cancel();
         let (pending, reporter) = &self.calls[running.position];
-        let error = ToolError::new(pending.call.name.as_str(), kind);
+        let mut error = ToolError::new(pending.call.name.as_str(), kind);
+        if self.tools.get(&pending.call.name).is_ok_and(|entry| !entry.tool().effects.is_idempotent()) {
+            error = error.with_unclear_effects();
+        }
         running.span.fail(error.code(), &error);
         let result = pending.refusal().unwrap_or_else(|| self.error_result(&pending.call, &error));
         if let Some(reporter) = reporter {

@@ -73,6 +73,10 @@ impl SendError {
                 Self::unclear("the server gave an invalid answer")
             }
             HttpError::Cancelled { .. } => Self::unclear("the call was cancelled"),
+            // The server has answered with a redirect.
+            HttpError::Redirects { .. } | HttpError::Url { .. } => {
+                Self::unclear("the server redirects, perhaps after it took the message")
+            }
             HttpError::Failed { .. } => Self::unclear("the request failed after it began"),
             error => Self::from_connecting(error),
         }
@@ -85,18 +89,15 @@ impl SendError {
             HttpError::Cancelled { .. } => Self::Refused(Box::new(ToolErrorKind::Cancelled.into())),
             // Names the host alone.
             HttpError::Address { .. } => Self::not_sent(error.to_string()),
-            HttpError::Lookup { .. } => Self::later("the host of the channel was not found; try again later"),
+            HttpError::Lookup { .. } => Self::later("the host of the channel was not found"),
             HttpError::Connect { .. } | HttpError::Broken { .. } => {
-                Self::later("no connection to the server of the channel; try again later")
+                Self::later("no connection to the server of the channel")
             }
             HttpError::Time { limit, .. } => {
-                Self::later(format!("no connection to the server of the channel within {limit:?}; try again later"))
+                Self::later(format!("no connection to the server of the channel within {limit:?}"))
             }
             HttpError::Tls { .. } => Self::not_sent(
                 "the server of the channel has no valid encryption; ask the user to check the channel's settings, or http.ca_file",
-            ),
-            HttpError::Redirects { .. } => Self::not_sent(
-                "the server of the channel redirects; ask the user to write the final URL into the channel's settings",
             ),
             _ => Self::not_sent("the channel cannot be used; ask the user to check its settings"),
         }

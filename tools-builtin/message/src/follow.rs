@@ -1,10 +1,13 @@
 //! Follows a file of JSON lines.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
+use hmac_sha256::Hash;
 use serde::Deserialize;
 
 use crate::{Inbox, IncomingMessage, ListenError};
@@ -15,8 +18,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The maximum size of a line. Longer ones are skipped.
 const MAX_LINE: u64 = 256 * 1024;
 
-/// The file with the place up to which messages were taken.
-const POSITION: &str = "position";
+/// The start of the name of the file with the place up to which the messages of an inbox were taken.
+const POSITION: &str = "position-";
 
 /// A line of the file. Other keys are ignored.
 #[derive(Deserialize)]
@@ -27,10 +30,13 @@ struct Line {
 
 /// Takes the messages of a file, from the place where the last listener stopped, and waits for further ones.
 ///
-/// The place is stored before a message is handled, so that none is handled twice.
+/// The place is stored before a message is taken, so that none is taken twice.
 pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenError> {
-    let stored = inbox.folder().join(POSITION);
-    let mut position = fs::read_to_string(&stored).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+    let digest = HEXLOWER.encode(&Hash::hash(path.as_os_str().as_encoded_bytes())[..8]);
+    let stored = inbox.folder().join(format!("{POSITION}{digest}"));
+    let unwritable =
+        |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));
+    let mut position = load(&stored)?;
     while !inbox.shutdown().is_cancelled() {
         let from = path.clone();
         let read = tokio::task::spawn_blocking(move || next(&from, position)).await;
@@ -42,24 +48,45 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             let _ = inbox.shutdown().run_until_cancelled(tokio::time::sleep(PAUSE)).await;
             continue;
         };
-        match serde_json::from_slice::<Line>(&line) {
-            _ if line.iter().all(u8::is_ascii_whitespace) => {}
-            Ok(Line { chat, text }) => match IncomingMessage::new(chat, text) {
-                Ok(message) => {
-                    if !inbox.put(message).await {
-                        return Ok(());
-                    }
+        let message = match serde_json::from_slice::<Line>(&line) {
+            _ if line.iter().all(u8::is_ascii_whitespace) => None,
+            Ok(Line { chat, text }) => {
+                let skipped = |error| inbox.note(&format!("a line of {} is skipped: {error}", path.display()));
+                IncomingMessage::new(chat, text).map_err(skipped).ok()
+            }
+            Err(error) => {
+                inbox.note(&format!("a line of {} is skipped, which is no message: {error}", path.display()));
+                None
+            }
+        };
+        match message {
+            None => store(&stored, end).map_err(|error| unwritable(&error.kind()))?,
+            Some(message) => {
+                let taken = inbox.put(message, &mut || store(&stored, end)).await;
+                if !taken.map_err(|error| unwritable(&error))? {
+                    return Ok(());
                 }
-                Err(error) => inbox.note(&format!("a line of {} is skipped: {error}", path.display())),
-            },
-            Err(error) => inbox.note(&format!("a line of {} is skipped, which is no message: {error}", path.display())),
+            }
         }
-        store(&stored, end).map_err(|error| {
-            ListenError::new(format!("{} cannot be written: {}; check it", stored.display(), error.kind()))
-        })?;
         position = end;
     }
     Ok(())
+}
+
+/// Reads the stored position. Without one, the file is read from its start.
+fn load(stored: &Path) -> Result<u64, ListenError> {
+    let text = match fs::read_to_string(stored) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        read => read.map_err(|error| error.to_string()),
+    };
+    let position = text.and_then(|text| text.parse().map_err(|_| "it is not a number".to_owned()));
+    position.map_err(|reason| {
+        ListenError::new(format!(
+            "the place in the inbox is unknown, because {} cannot be read: {reason}; write the number of bytes there that are handled, \
+             or delete it to handle all lines again",
+            stored.display()
+        ))
+    })
 }
 
 /// Returns the complete line at a position, and the position behind it. Returns `None` if there is none yet. A file that became shorter is

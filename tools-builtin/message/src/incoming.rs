@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -35,10 +36,24 @@ pub enum InvalidMessage {
     Text,
 }
 
-/// The error of an [`Inbox`] that takes no message now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("too many messages wait; send it again later")]
-pub struct InboxFull;
+/// The error of an [`Inbox`] that does not take a message.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotTaken {
+    /// Too many messages wait.
+    #[error("too many messages wait; send it again later")]
+    Full,
+    /// The channel could not store that the message is taken.
+    #[error("the message cannot be stored ({reason}); send it again later")]
+    Unclaimed {
+        /// The cause.
+        reason: String,
+    },
+}
+
+/// Stores that a message is taken, such as by its position in a file, so that the channel never offers it again. An inbox calls it once it
+/// has room for the message, and before it keeps the message.
+pub type Claim<'a> = &'a mut dyn FnMut() -> io::Result<()>;
 
 /// The error of a channel that cannot listen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,9 +100,9 @@ impl IncomingMessage {
     }
 }
 
-type Take = dyn Fn(IncomingMessage) -> Result<(), InboxFull> + Send + Sync;
+type Take = dyn Fn(IncomingMessage, Claim<'_>) -> Result<(), NotTaken> + Send + Sync;
 
-/// Takes the messages that come in over one channel. The host of a channel creates it.
+/// Takes the messages that come in over one channel, each at most once. The host of a channel creates it.
 #[derive(Clone)]
 pub struct Inbox {
     take: Arc<Take>,
@@ -97,12 +112,12 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Creates an inbox. `take` takes a message, or says that there are too many. `folder` exists, belongs to the channel alone, and keeps
-    /// what the channel has to know after a restart.
+    /// Creates an inbox. `take` takes a message after it was claimed, or refuses it. `folder` exists, belongs to the channel alone, and
+    /// keeps what the channel has to know after a restart.
     pub fn new(
         folder: impl Into<PathBuf>,
         shutdown: CancellationToken,
-        take: impl Fn(IncomingMessage) -> Result<(), InboxFull> + Send + Sync + 'static,
+        take: impl Fn(IncomingMessage, Claim<'_>) -> Result<(), NotTaken> + Send + Sync + 'static,
     ) -> Self {
         Self { take: Arc::new(take), note: Arc::new(|_| {}), folder: folder.into(), shutdown }
     }
@@ -116,20 +131,29 @@ impl Inbox {
     /// Offers a message.
     ///
     /// # Errors
-    /// Returns [`InboxFull`] if too many messages wait.
-    pub fn offer(&self, message: IncomingMessage) -> Result<(), InboxFull> {
-        (self.take)(message)
+    /// - Returns [`NotTaken::Full`] if too many messages wait. The message was not claimed.
+    /// - Returns [`NotTaken::Unclaimed`] if `claim` failed.
+    pub fn offer(&self, message: IncomingMessage, claim: Claim<'_>) -> Result<(), NotTaken> {
+        (self.take)(message, claim)
     }
 
     /// Offers a message until it is taken. Returns false if the shutdown began before.
-    pub async fn put(&self, message: IncomingMessage) -> bool {
+    ///
+    /// # Errors
+    /// Returns [`NotTaken::Unclaimed`] if `claim` failed.
+    pub async fn put(
+        &self,
+        message: IncomingMessage,
+        claim: &mut (dyn FnMut() -> io::Result<()> + Send),
+    ) -> Result<bool, NotTaken> {
         while !self.shutdown.is_cancelled() {
-            if self.offer(message.clone()).is_ok() {
-                return true;
+            match self.offer(message.clone(), claim) {
+                Err(NotTaken::Full) => {}
+                taken => return taken.map(|()| true),
             }
             let _ = self.shutdown.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
         }
-        false
+        Ok(false)
     }
 
     /// Shows a person a note.

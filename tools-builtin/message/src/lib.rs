@@ -21,7 +21,7 @@ pub use channel::{Channel, SendFuture};
 pub use channels::{Channels, REPLY};
 pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
-pub use incoming::{Inbox, InboxFull, IncomingMessage, InvalidMessage, ListenError, ListenFuture};
+pub use incoming::{Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, ListenFuture, NotTaken};
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
 pub use kind::{ChannelField, ChannelKind, FieldType};

@@ -56,7 +56,7 @@ impl Channel for Terminal {
             });
             while let Some(Some(line)) = inbox.shutdown().run_until_cancelled(lines.recv()).await {
                 match IncomingMessage::new(CHAT, String::from_utf8_lossy(&line)) {
-                    Ok(message) => drop(inbox.put(message).await),
+                    Ok(message) => drop(inbox.put(message, &mut || Ok(())).await),
                     Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
                     Err(error) => inbox.note(&format!("a line is skipped: {error}")),
                 }

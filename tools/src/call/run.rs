@@ -17,7 +17,8 @@ pub(super) fn run<'a>(
     cx: ToolContext,
     arguments: Input,
 ) -> Run<'a, HandlerFuture<'a>> {
-    Run::new(call, || layer::call(call.caller.layers(), entry.handler(), cx, arguments))
+    let run = Run::new(call, || layer::call(call.caller.layers(), entry.handler(), cx, arguments));
+    Run { has_effects: !entry.tool().effects.is_idempotent(), ..run }
 }
 
 /// A running handler or preview. Written by hand, because an async block would store the arguments twice.
@@ -25,6 +26,8 @@ pub(super) struct Run<'a, F> {
     call: &'a CallScope,
     alarm: Option<Alarm>,
     handler: Isolated<F>,
+    /// True if a call that is stopped may have taken effect, and must not be repeated.
+    has_effects: bool,
     /// Declared last, because it must be dropped after the handler.
     _stop: Stop<'a>,
 }
@@ -32,7 +35,7 @@ pub(super) struct Run<'a, F> {
 impl<'a, F: Future + Unpin> Run<'a, F> {
     pub(super) fn new(call: &'a CallScope, make: impl FnOnce() -> F) -> Self {
         let stop = Stop(call);
-        Self { call, alarm: None, handler: Isolated::new(make), _stop: stop }
+        Self { call, alarm: None, handler: Isolated::new(make), has_effects: false, _stop: stop }
     }
 }
 
@@ -40,7 +43,11 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
     type Output = Result<T, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { call, alarm, handler, .. } = &mut *self;
+        let Self { call, alarm, handler, has_effects, .. } = &mut *self;
+        let stopped = |kind| {
+            let error = ToolError::from(kind);
+            if *has_effects { error.with_unclear_effects() } else { error }
+        };
 
         // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
         let outcome = match Pin::new(handler).poll(task) {
@@ -50,13 +57,13 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
             Poll::Ready(Ok(result)) => Some(result),
             Poll::Pending => None,
         };
-        if let Some(error) = end_reason(call) {
-            return Poll::Ready(Err(error.into()));
+        if let Some(kind) = end_reason(call) {
+            return Poll::Ready(Err(stopped(kind)));
         }
         if let Some(result) = outcome {
             return Poll::Ready(result.map_err(own_failure));
         }
-        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(|kind| Err(kind.into()))
+        alarm.get_or_insert_with(|| Alarm::new(call)).poll(call, task).map(|kind| Err(stopped(kind)))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{Source, Violation};
 
 /// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("{}", Message { kind: self, tool: None, spelling: Default::default() })]
+#[error("{}", Message { kind: self, tool: None, spelling: Default::default(), is_unclear: false })]
 #[non_exhaustive]
 pub enum ToolErrorKind {
     /// There is no tool with this name.
@@ -64,12 +64,12 @@ pub enum ToolErrorKind {
         /// The time until a retry.
         retry_after: Option<Duration>,
     },
-    /// The deadline passed. Effects of the tool until then remain.
+    /// The deadline passed. Effects of the tool until then remain, see [`is_unclear`](crate::ToolError::is_unclear).
     Timeout {
         /// The time limit.
         limit: Duration,
     },
-    /// The caller cancelled the call. Effects of the tool until then remain.
+    /// The caller cancelled the call. Effects of the tool until then remain, see [`is_unclear`](crate::ToolError::is_unclear).
     Cancelled,
     /// The tool panicked.
     Panicked {

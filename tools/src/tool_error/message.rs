@@ -16,6 +16,8 @@ pub(super) struct Message<'a> {
     pub(super) kind: &'a ToolErrorKind,
     pub(super) tool: Option<&'a str>,
     pub(super) spelling: Spelling<'a>,
+    /// True if the tool may have taken effect before the call was stopped.
+    pub(super) is_unclear: bool,
 }
 
 impl fmt::Display for Message<'_> {
@@ -65,10 +67,11 @@ impl fmt::Display for Message<'_> {
             ToolErrorKind::Overloaded { retry_after } => {
                 write!(f, "{tool} has too many calls; try again{}", after(*retry_after))
             }
-            ToolErrorKind::Timeout { limit } => write!(
-                f,
-                "{tool} took longer than {limit:?} and was stopped; request less at a time, or allow more time"
-            ),
+            ToolErrorKind::Timeout { limit } => {
+                let advice = if self.is_unclear { UNCLEAR } else { "request less at a time, or allow more time" };
+                write!(f, "{tool} took longer than {limit:?} and was stopped; {advice}")
+            }
+            ToolErrorKind::Cancelled if self.is_unclear => write!(f, "the call of {tool} was cancelled; {UNCLEAR}"),
             ToolErrorKind::Cancelled => write!(f, "the call of {tool} was cancelled"),
             ToolErrorKind::Panicked { message } => write!(
                 f,
@@ -98,6 +101,9 @@ impl fmt::Display for Message<'_> {
 
 /// The name of a tool whose name is blank.
 const UNNAMED: &str = "<unnamed>";
+
+/// The advice about a call that was stopped while its tool ran.
+const UNCLEAR: &str = "its outcome is unclear, because it may have taken effect: check the current state, and repeat the call only if necessary";
 
 /// Returns a name for messages, which is `<unnamed>` if it is blank.
 pub(super) fn display_name(tool: &str) -> &str {

@@ -34,6 +34,9 @@ impl ToolError {
             }
             _ => {}
         }
+        if self.is_unclear() {
+            detail["unclear"] = true.into();
+        }
         let message = self.0.message(spelling).to_string();
         let mut result = ToolResult::error(readable(&message));
         let note = self.0.renamed.as_deref().map(|(former, present)| spelling.renamed(former, present));

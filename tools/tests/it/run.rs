@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use crate::sample::{echo, hang, holding, pure, with_timeout};
+use crate::sample::{echo, hang, holding, pure, unlimited, with_timeout};
 use serde_json::{Value, json};
 use tools::{
     CancellationToken, Catalog, ErrorCode, Handler, Progress, ProgressSink, ToolContext, ToolError, ToolErrorKind,
@@ -29,6 +29,34 @@ async fn a_tool_that_never_ends_times_out() {
     let error = run(hang).await.unwrap_err();
     assert_eq!(error, ToolError::new("t", ToolErrorKind::Timeout { limit: SHORT }));
     assert!(error.is_recoverable());
+}
+
+#[tokio::test]
+async fn a_call_that_was_stopped_says_that_it_may_have_taken_effect_unless_it_may_be_repeated() {
+    for (effects, is_unclear) in [
+        (json!({"writes": ["mail:all"]}), true),
+        (json!({"writes": ["mail:all"], "idempotent": true}), false),
+        (json!({"reads": ["mail:all"]}), false),
+    ] {
+        let tool = pure("t").with_effects(serde_json::from_value(effects.clone()).unwrap());
+        let late = holding(tool.clone(), hang);
+        let late = late.execute(&unlimited().with_timeout(SHORT), "t", json!({})).await.unwrap_err();
+        let token = CancellationToken::new();
+        let cx = unlimited().with_cancellation(token.clone());
+        // The result is there, but the caller has gone.
+        let gone = holding(tool, move |_: ToolContext, _: Value| {
+            token.cancel();
+            std::future::ready(Ok::<_, String>("sent"))
+        });
+        let gone = gone.execute(&cx, "t", json!({})).await.unwrap_err();
+        for (error, code) in [(late, ErrorCode::Timeout), (gone, ErrorCode::Cancelled)] {
+            assert_eq!((error.code(), error.is_unclear()), (code, is_unclear), "{effects} {error}");
+            let result = ToolResult::from(&error);
+            assert_eq!(result.to_text().contains("outcome is unclear"), is_unclear, "{effects} {error}");
+            let detail = result.structured.unwrap();
+            assert_eq!(detail.value()["error"].get("unclear").is_some(), is_unclear, "{effects} {error}");
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -2,8 +2,11 @@
 
 mod chats;
 mod folder;
+mod kept;
+mod waiting;
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
@@ -13,7 +16,7 @@ use tools_builtin::message::{Channel, Inbox};
 
 use self::chats::Chats;
 use self::folder::ChannelFolder;
-use crate::config::Settings;
+use crate::config::{Origin, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::mcp::{self, FirstList};
@@ -27,9 +30,9 @@ const MAX_CHATS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
 /// Take messages from channels of the settings, and run one session for each chat
 ///
-/// Each message is a prompt of the session of its chat, and the answer goes back to the chat. Sessions are recorded, and continue after a
-/// restart. Messages of a chat run one after the other. Nobody is asked: a call beyond the grant is refused. A message that was taken when
-/// the program ends is not handled again. SIGTERM and Ctrl-C let running sessions end for a while, and then cancel them.
+/// Each message is a prompt of the session of its chat, and the answer goes back to the chat. Messages of a chat run one after the other.
+/// Nobody is asked: a call beyond the grant is refused. Sessions are recorded, and continue after a restart, as do messages that wait. No
+/// message is handled twice. SIGTERM and Ctrl-C let running sessions end for a while, and then cancel them.
 #[derive(Args, Debug)]
 pub(super) struct ListenArgs {
     /// The channels: names of the settings, or terminal, whose messages are the lines of standard input
@@ -48,19 +51,47 @@ impl ListenArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let shutdown = interrupt::token(&Arc::default())?;
         interrupt::cancel_on_termination(shutdown.clone())?;
+        if self.options.journal.chooses_session() {
+            return Err(refused(
+                &self.channels[0],
+                "each chat has a journal of its own; leave out --journal, --session and --resume",
+            ));
+        }
         let (settings, _) = self.options.settings().await?;
         let mut channels = Vec::new();
-        for name in &self.channels {
-            channels.push((name.clone(), channel(&settings, name)?, ChannelFolder::open(name)?));
+        for (index, name) in self.channels.iter().enumerate() {
+            if self.channels[..index].contains(name) {
+                return Err(refused(name, "the command names it twice; leave out one of them"));
+            }
+            let channel = channel(&settings, name)?;
+            let folder = ChannelFolder::open(name, origin(&settings, name))?;
+            channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
         let root = self.options.host.servers_root();
         let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
-        let chats = Chats::new(self.options, self.max_chats.get(), shutdown.clone());
+        let is_recorded = settings.record_sessions.value;
+        let chats = Chats::new(self.options, is_recorded, self.max_chats.get(), shutdown.clone());
+        for (name, _, folder) in &channels {
+            let restored = chats.restore(name, folder);
+            restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
+        }
         let ended = listen(&channels, &chats, &shutdown).await;
         chats.finish().await;
         ended.map(|()| Exit::Success)
+    }
+}
+
+fn refused(channel: &str, reason: &str) -> Error {
+    Error::Channel { channel: channel.to_owned(), reason: reason.to_owned() }
+}
+
+/// Returns the file that describes a channel. Returns `None` for the terminal.
+fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
+    match &settings.channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
+        Origin::File { path, .. } => Some(path),
+        _ => None,
     }
 }
 
@@ -79,16 +110,17 @@ fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
 
 /// Takes messages until the shutdown, until the channels have no more, or until one fails.
 async fn listen(
-    channels: &[(String, Arc<dyn Channel>, ChannelFolder)],
+    channels: &[(String, Arc<dyn Channel>, Arc<ChannelFolder>)],
     chats: &Arc<Chats>,
     shutdown: &CancellationToken,
 ) -> Result<(), Error> {
     let mut listeners = JoinSet::new();
     for (name, channel, folder) in channels {
         let (name, channel, chats) = (name.clone(), channel.clone(), chats.clone());
-        let (journals, of_notes) = (folder.path().to_owned(), name.clone());
-        let taker = name.clone();
-        let inbox = Inbox::new(folder.path(), shutdown.clone(), move |message| chats.take(&taker, &journals, message));
+        let (of_chats, taker, of_notes) = (folder.clone(), name.clone(), name.clone());
+        let inbox = Inbox::new(folder.path(), shutdown.clone(), move |message, claim| {
+            chats.take(&taker, &of_chats, message, claim)
+        });
         let inbox = inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
         listeners.spawn(async move {
             let refused = |reason: String| Error::Channel { channel: name.clone(), reason };

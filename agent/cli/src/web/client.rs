@@ -45,7 +45,7 @@ pub(crate) fn backend_client(
 }
 
 /// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the
-/// server did not take the message. It shares the limits of connections with the client of the tools.
+/// message would go elsewhere. It shares the limits of connections with the client of the tools.
 pub(super) fn of_channel(
     tools: &HttpClient,
     settings: &Settings,

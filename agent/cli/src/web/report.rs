@@ -1,5 +1,7 @@
 //! The lines of `doctor` on requests of tools, and the warnings about missing secrets.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tools_builtin::message;
 use tools_builtin::web::search::{self, SearchBackend, WebSearch};
 use tools_http::HttpClient;
@@ -12,8 +14,13 @@ use crate::notice;
 use crate::program;
 use crate::wording::counted;
 
-/// Warns of secrets and of a key of the search that are not found, and of settings that a service of the program replaces.
+/// Warns, once in a process, of secrets and of a key of the search that are not found, and of settings that a service of the program replaces.
 pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
+    // `listen` and `cron run` open many sessions.
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if WARNED.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
     for Setting { value: Secret { name, source, .. }, origin } in &settings.secrets {
         if !key_source::is_found(source) {
             let place = key_source::place(source);

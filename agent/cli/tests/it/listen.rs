@@ -19,34 +19,39 @@ use crate::{Crib, Ended};
 const KEY: &str = "canary-5d1f0c77-of-the-signing-key";
 
 /// A crib with a channel `box` of files.
-struct Post {
-    crib: Crib,
+pub(crate) struct Post {
+    pub(crate) crib: Crib,
 }
 
 /// A listening program. Dropping it kills it.
-struct Listener(Option<Child>);
+pub(crate) struct Listener(Option<Child>);
 
 impl Post {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        Self::with_settings("")
+    }
+
+    /// Creates a crib with further settings.
+    pub(crate) fn with_settings(settings: &str) -> Self {
         let crib = Crib::new();
         let [out, inbox] = ["out.jsonl", "in.jsonl"].map(|name| crib.dir.path().join(name).display().to_string());
-        write_user(&crib, &format!("[channels.box]\ntype = 'file'\npath = '{out}'\ninbox = '{inbox}'\n"));
+        write_user(&crib, &format!("{settings}[channels.box]\ntype = 'file'\npath = '{out}'\ninbox = '{inbox}'\n"));
         Self { crib }
     }
 
     /// Puts a message into the inbox.
-    fn put(&self, chat: &str, text: &str) {
+    pub(crate) fn put(&self, chat: &str, text: &str) {
         let path = self.crib.dir.path().join("in.jsonl");
         let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
         writeln!(file, "{}", json!({"chat": chat, "text": text})).unwrap();
     }
 
-    fn listen(&self, arguments: &[&str]) -> Listener {
+    pub(crate) fn listen(&self, arguments: &[&str]) -> Listener {
         Listener::start(&self.crib, &[&["listen", "box"], arguments].concat())
     }
 
     /// Waits until this many answers are there. Returns the texts of each chat.
-    fn answers(&self, count: usize) -> impl Fn(&str) -> Vec<String> {
+    pub(crate) fn answers(&self, count: usize) -> impl Fn(&str) -> Vec<String> {
         let path = self.crib.dir.path().join("out.jsonl");
         let answers = until(|| Some(lines(&path)).filter(|answers| answers.len() >= count));
         move |chat| {
@@ -56,7 +61,7 @@ impl Post {
     }
 
     /// Returns the journals of the chats.
-    fn journals(&self) -> Vec<PathBuf> {
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
         let folder = self.crib.dir.path().join("state/toolcrib/listen/box");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         files.filter(|path| path.extension().is_some_and(|end| end == "journal")).collect()
@@ -71,7 +76,7 @@ impl Listener {
     }
 
     /// Sends a signal, and returns how the program ended.
-    fn end(mut self, signal: &str) -> Ended {
+    pub(crate) fn end(mut self, signal: &str) -> Ended {
         let child = self.0.take().unwrap();
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         child.wait_with_output().unwrap().into()
@@ -87,7 +92,7 @@ impl Drop for Listener {
     }
 }
 
-fn until<T>(find: impl Fn() -> Option<T>) -> T {
+pub(crate) fn until<T>(find: impl Fn() -> Option<T>) -> T {
     loop {
         if let Some(found) = find() {
             return found;

@@ -32,6 +32,8 @@ mod lint;
 mod list;
 #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "web"))]
 mod listen;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models", feature = "web"))]
+mod listen_life;
 #[cfg(feature = "builtin")]
 mod lock;
 #[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]

@@ -186,3 +186,26 @@ fn a_program_reaches_a_host_of_the_grant_and_of_the_settings() {
         assert_eq!(ended.stdout.contains(named), shown == named);
     }
 }
+
+#[cfg(feature = "web")]
+#[test]
+fn a_program_cannot_create_the_secret_or_the_inbox_of_a_channel() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let crib = Crib::new();
+    let [url, inbox, out] = ["deep/url.txt", "in.jsonl", "out.jsonl"].map(|name| crib.root().join(name));
+    let settings = format!(
+        "[channels.team]\ntype = 'webhook'\nurl_file = '{}'\n[channels.box]\ntype = 'file'\npath = '{}'\ninbox = '{}'\n",
+        url.display(),
+        out.display(),
+        inbox.display()
+    );
+    write_user(&crib, &settings);
+    let script = "mkdir -p deep; for f in deep/url.txt in.jsonl; do rm -f $f; mv -f deep deep2; echo https://evil.example/ > $f; done";
+    let prompt = format!("exec.run program=sh args='{}'", serde_json::json!(["-c", script]));
+    let ended = run(&crib, &prompt, &["--allow", "exec:write:**", "--grant", "fs:write:**"]);
+    for file in [url, inbox, out] {
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "", "{} {ended:#?}", file.display());
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
+}

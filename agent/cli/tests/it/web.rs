@@ -55,6 +55,12 @@ impl PageServer {
         format!("grants = ['{}']\nhttp.private_hosts = ['{}']\n", self.clause(), self.host)
     }
 
+    #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models"))]
+    pub(crate) fn bodies(&self) -> Vec<String> {
+        let received = self.server.received().into_iter();
+        received.map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect()
+    }
+
     pub(crate) fn heads(&self) -> Vec<String> {
         self.server.received().into_iter().map(|request| request.head).collect()
     }

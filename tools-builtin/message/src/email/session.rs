@@ -55,7 +55,7 @@ pub(super) async fn send(
     letter: &[u8],
 ) -> Result<(), SendError> {
     let preparation = timeout(PREPARATION, prepare(connection, encryption, credentials, from, to)).await;
-    let late = || SendError::later(format!("the mail server did not answer within {PREPARATION:?}; try again later"));
+    let late = || SendError::later(format!("the mail server did not answer within {PREPARATION:?}"));
     let mut session = preparation.map_err(|_| late())??;
     match timeout(CONTENT, session.message(letter)).await {
         Err(_) => return Err(SendError::unclear(format!("the mail server did not answer within {CONTENT:?}"))),
@@ -106,7 +106,7 @@ async fn prepare(
 fn refused(what: &str, error: &Error) -> SendError {
     match error.status() {
         Some(code) if code.severity == Severity::TransientNegativeCompletion => {
-            SendError::later(format!("the mail server {what} for now (reply {code}); try again later"))
+            SendError::later(format!("the mail server {what} for now (reply {code})"))
         }
         Some(code) => SendError::not_sent(format!(
             "the mail server {what} (reply {code}); ask the user to check the settings of the channel"
@@ -114,6 +114,6 @@ fn refused(what: &str, error: &Error) -> SendError {
         None if error.is_client() => SendError::not_sent(
             "the mail server offers no login that is known; ask the user to check the settings of the channel",
         ),
-        None => SendError::later("the mail server ended the connection, or does not speak SMTP; try again later"),
+        None => SendError::later("the mail server ended the connection, or does not speak SMTP"),
     }
 }

@@ -42,10 +42,10 @@ impl SmtpStream {
         let refused = |what: &str| {
             SendError::not_sent(format!("the mail server {what}; ask the user to check the encryption of the channel"))
         };
-        let broken = |_| SendError::later("the mail server ended the connection; try again later");
+        let broken = |_| SendError::later("the mail server ended the connection");
         let greeting = reply(&mut connection).await.map_err(broken)?;
         if !greeting.starts_with("220") {
-            return Err(SendError::later("the mail server takes no mails for now; try again later"));
+            return Err(SendError::later("the mail server takes no mails for now"));
         }
         connection.write_all(Ehlo::new(client.clone()).to_string().as_bytes()).await.map_err(broken)?;
         let extensions = reply(&mut connection).await.map_err(broken)?;

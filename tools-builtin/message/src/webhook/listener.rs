@@ -1,6 +1,7 @@
 //! [`Listener`]: takes the messages that a service posts.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -8,9 +9,11 @@ use serde_json::Value;
 use tools_http::server::{Server, ServerAnswer, ServerOptions, ServerRequest};
 use tools_http::{Method, StatusCode};
 
+use super::parsed::{Parsed, message, text};
 use super::seen::Seen;
 use super::signature::Signature;
-use crate::{Inbox, IncomingMessage, ListenError};
+use super::{Format, slack};
+use crate::{Inbox, ListenError};
 
 /// The number of messages that may come at once, and further ones in a second.
 const BURST: f64 = 50.0;
@@ -22,17 +25,9 @@ pub(super) struct Listener {
     pub(super) address: SocketAddr,
     pub(super) hosts: Vec<String>,
     pub(super) signature: Arc<Signature>,
-    pub(super) is_slack: bool,
-}
-
-/// A message in a body.
-enum Parsed {
-    /// A message, and the id by which its sender repeats it.
-    Message(IncomingMessage, Option<String>),
-    /// A question whether somebody listens, with the answer.
-    Challenge(String),
-    /// Something else, such as a message of a program.
-    Ignored,
+    pub(super) format: Format,
+    /// The channel of Slack whose messages are taken.
+    pub(super) chat: Option<String>,
 }
 
 impl Listener {
@@ -43,14 +38,16 @@ impl Listener {
         let unusable = |what: &str, error: std::io::Error| {
             ListenError::new(format!("{what} cannot be used: {error}; check the settings of the channel"))
         };
-        let seen = Seen::open(inbox.folder(), now()).map_err(|error| unusable("the folder of the channel", error))?;
+        let seen = Seen::open(inbox.folder()).map_err(|error| unusable("the folder of the channel", error))?;
         let server = Server::bind(self.address, options).await;
         let server = server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
         inbox.note(&format!("listening at http://{}/", server.address()));
         let desk = Arc::new(Desk {
             signature: self.signature.clone(),
-            is_slack: self.is_slack,
+            format: self.format,
+            chat: self.chat.clone(),
             state: Mutex::new(State { seen, tokens: BURST, at: Instant::now() }),
+            was_noted: AtomicBool::new(false),
             inbox: inbox.clone(),
         });
         let answer = move |request| {
@@ -65,8 +62,11 @@ impl Listener {
 /// Answers requests.
 struct Desk {
     signature: Arc<Signature>,
-    is_slack: bool,
+    format: Format,
+    chat: Option<String>,
     state: Mutex<State>,
+    /// True once a person was told about messages of other chats.
+    was_noted: AtomicBool,
     inbox: Inbox,
 }
 
@@ -86,65 +86,42 @@ impl Desk {
         if request.method != Method::POST {
             return answer(StatusCode::METHOD_NOT_ALLOWED, "post a message");
         }
-        let now = now();
-        let Some(signed) = self.signature.check(&request.headers, &request.body, now) else {
+        let Some(signed) = self.signature.check(&request.headers, &request.body, now()) else {
             return answer(StatusCode::UNAUTHORIZED, "the signature is missing, wrong or too old");
         };
         let parsed = serde_json::from_slice(&request.body).map_err(|_| "the body is not JSON".to_owned());
         let (message, id) = match parsed.and_then(|body| self.parse(&body)) {
             Err(reason) => return ServerAnswer::new(StatusCode::BAD_REQUEST, reason),
+            Ok(Parsed::Elsewhere) => {
+                if !self.was_noted.swap(true, Ordering::Relaxed) {
+                    self.inbox.note("messages of other channels of Slack than `chat` are ignored");
+                }
+                return answer(StatusCode::OK, "ignored: the settings name another channel");
+            }
             Ok(Parsed::Ignored) => return answer(StatusCode::OK, "ignored"),
             Ok(Parsed::Challenge(text)) => return ServerAnswer::new(StatusCode::OK, text),
             Ok(Parsed::Message(message, id)) => (message, id),
         };
-        let id = id.map(|id| format!("id {id}"));
-        let keys: Vec<&[u8]> =
-            [Some(&signed.signature[..]), id.as_ref().map(String::as_bytes)].into_iter().flatten().collect();
+        // The id is signed too, so a replay has the id.
+        let key = id.map_or_else(|| signed.signature.to_vec(), |id| format!("id {id}").into_bytes());
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.seen.contains(&keys) {
+        if state.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
             return answer(StatusCode::OK, "taken before");
         }
         if !state.take_token() {
             return answer(StatusCode::TOO_MANY_REQUESTS, "too many messages; send it again later");
         }
-        if state.seen.insert(&keys, signed.time, now).is_err() {
-            return answer(StatusCode::SERVICE_UNAVAILABLE, "no message can be taken; send it again later");
-        }
-        match self.inbox.offer(message) {
+        match self.inbox.offer(message, &mut || state.seen.insert(&key)) {
             Ok(()) => answer(StatusCode::OK, "taken"),
-            Err(full) => {
-                state.seen.forget(&keys);
-                ServerAnswer::new(StatusCode::SERVICE_UNAVAILABLE, full.to_string())
-            }
+            Err(error) => ServerAnswer::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         }
     }
 
     fn parse(&self, body: &Value) -> Result<Parsed, String> {
-        let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned);
-        let message = |chat: Option<String>, said: Option<String>| {
-            let (Some(chat), Some(said)) = (chat, said) else { return Err("chat and text are required".to_owned()) };
-            IncomingMessage::new(chat, said).map_err(|error| error.to_string())
-        };
-        if !self.is_slack {
-            return Ok(Parsed::Message(message(text(body, "chat"), text(body, "text"))?, text(body, "id")));
-        }
-        match body["type"].as_str() {
-            Some("url_verification") => Ok(Parsed::Challenge(text(body, "challenge").unwrap_or_default())),
-            Some("event_callback") => {
-                let event = &body["event"];
-                // A message with a subtype is not one of a person, and those of programs could answer each other for ever.
-                let is_message = matches!(event["type"].as_str(), Some("message" | "app_mention"))
-                    && event.get("subtype").is_none()
-                    && event.get("bot_id").is_none();
-                if !is_message {
-                    return Ok(Parsed::Ignored);
-                }
-                let thread = text(event, "thread_ts").map(|thread| format!(":{thread}")).unwrap_or_default();
-                let chat = text(event, "channel").map(|channel| channel + &thread);
-                Ok(Parsed::Message(message(chat, text(event, "text"))?, text(body, "event_id")))
-            }
-            _ => Ok(Parsed::Ignored),
+        match self.format {
+            Format::Slack => slack::parse(body, self.chat.as_deref()),
+            Format::Generic => Ok(Parsed::Message(message(text(body, "chat"), text(body, "text"))?, text(body, "id"))),
         }
     }
 }

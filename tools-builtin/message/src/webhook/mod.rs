@@ -1,15 +1,19 @@
 //! Webhooks: a request with the message as JSON.
 
+mod answer;
 mod listener;
+mod parsed;
 mod seen;
 mod signature;
+mod slack;
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tools::source;
-use tools_http::{Method, Request, StatusCode, Url};
+use tools_http::{Method, Request, Url};
 
 use self::listener::Listener;
 use self::signature::Signature;
@@ -29,6 +33,7 @@ inventory::submit! {
         fields: &[
             ChannelField::optional("url", FieldType::Secret),
             ChannelField::optional("format", FieldType::Text),
+            ChannelField::optional("chat", FieldType::Text),
             ChannelField::optional("listen", FieldType::Text),
             ChannelField::optional("hosts", FieldType::List),
             ChannelField::optional("key", FieldType::Secret),
@@ -42,7 +47,7 @@ inventory::submit! {
 enum Format {
     /// Channel, chat, subject and text.
     Generic,
-    /// The text alone, as Slack and services with its form of webhooks take it.
+    /// The text, and the thread of an answer, as Slack and services with its form of webhooks take it.
     Slack,
 }
 
@@ -50,6 +55,8 @@ enum Format {
 struct Webhook {
     url: Option<Url>,
     format: Format,
+    /// The channel of Slack that the URL posts to.
+    chat: Option<String>,
     listener: Option<Listener>,
 }
 
@@ -66,10 +73,21 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         Some(url) => {
             let request = Request::new(Method::POST, url.expose().trim());
             let refused = |_| field("url", "does not hold an http or https URL without credentials; correct it");
-            Some(request.map_err(refused)?.url().clone())
+            let url = request.map_err(refused)?.url().clone();
+            if url.scheme() == "http" && !is_of_this_machine(&url) {
+                return Err(field("url", "would be sent without encryption; write https"));
+            }
+            Some(url)
         }
     };
+    let chat = settings.text("chat").map(str::to_owned);
+    if chat.is_some() && format != Format::Slack {
+        return Err(field("chat", "is for the format slack; remove it"));
+    }
     let listener = match (settings.text("listen"), settings.secret("key")) {
+        (None, None) if url.is_none() => {
+            return Err(field("url", "is missing; set url_env or url_file, or `listen` with a key"));
+        }
         (None, None) => None,
         (Some(_), None) => {
             return Err(field("key", "is missing, without which anybody could write; set key_env or key_file"));
@@ -78,16 +96,23 @@ fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> 
         (Some(_), Some(key)) if key.expose().trim().len() < MIN_KEY => {
             return Err(field("key", "has fewer than 16 bytes, which can be guessed; use a longer one"));
         }
+        (Some(_), Some(_)) if format == Format::Slack && chat.is_none() => {
+            return Err(field(
+                "chat",
+                "is missing; write the id of the Slack channel that the URL posts to, such as C0123, because answers go there",
+            ));
+        }
         (Some(address), Some(key)) => Some(Listener {
             address: address
                 .parse()
                 .map_err(|_| field("listen", "is not an address such as 127.0.0.1:8787; correct it"))?,
             hosts: settings.list("hosts").to_vec(),
             signature: Arc::new(Signature::new(key.clone(), format == Format::Slack)),
-            is_slack: format == Format::Slack,
+            format,
+            chat: chat.clone(),
         }),
     };
-    Ok(Arc::new(Webhook { url, format, listener }))
+    Ok(Arc::new(Webhook { url, format, chat, listener }))
 }
 
 impl Channel for Webhook {
@@ -101,10 +126,10 @@ impl Channel for Webhook {
                 || SendError::not_sent("the channel has no URL to send to; ask the user to set url_env or url_file");
             let url = self.url.as_ref().ok_or_else(missing)?;
             let request = Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
-            let request = request.with_json(&self.body(delivery.message)).map_err(SendError::from_connecting)?;
+            let request = request.with_json(&self.body(delivery.message)?).map_err(SendError::from_connecting)?;
             // The status says all, so the body is not waited for.
             let answered = delivery.client.stream(delivery.cx, request).await.map_err(SendError::from_request)?;
-            check(answered.status)
+            answer::check(answered.status)
         })
     }
 
@@ -115,36 +140,35 @@ impl Channel for Webhook {
 }
 
 impl Webhook {
-    fn body(&self, message: &OutgoingMessage) -> Value {
+    fn body(&self, message: &OutgoingMessage) -> Result<Value, SendError> {
         let OutgoingMessage { channel, chat, subject, text, .. } = message;
-        match self.format {
-            Format::Generic => json!({"channel": channel, "chat": chat, "subject": subject, "text": text}),
-            Format::Slack => {
-                let subject = subject.as_ref().map(|subject| format!("{subject}\n\n")).unwrap_or_default();
-                json!({"text": escaped(&format!("{subject}{text}"))})
-            }
+        if self.format == Format::Generic {
+            return Ok(json!({"channel": channel, "chat": chat, "subject": subject, "text": text}));
         }
+        let subject = subject.as_ref().map(|subject| format!("{subject}\n\n")).unwrap_or_default();
+        let mut body = json!({"text": slack::escaped(&format!("{subject}{text}"))});
+        let (to, thread) = chat.as_deref().map_or((None, None), |chat| {
+            let (to, thread) = slack::parts(chat);
+            (Some(to), thread)
+        });
+        // An answer must not go to other people than those of its chat.
+        if to.is_some() && to != self.chat.as_deref() {
+            return Err(SendError::not_sent(
+                "the URL of the channel posts to one channel of Slack, and not to this chat; ask the user to set `chat`",
+            ));
+        }
+        if let Some(thread) = thread {
+            body["thread_ts"] = thread.into();
+        }
+        Ok(body)
     }
 }
 
-/// Escapes the characters with which a text could notify everybody or disguise a link.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// Decides by the status whether the server took the message. A gateway may answer for a server that took it.
-fn check(status: StatusCode) -> Result<(), SendError> {
-    let code = status.as_u16();
-    match code {
-        200..=299 => Ok(()),
-        429 | 503 => {
-            Err(SendError::later(format!("the server takes no messages for now (status {code}); try again later")))
-        }
-        300..=499 => Err(SendError::not_sent(format!(
-            "the server refused it with status {code}; ask the user to check the URL of the channel"
-        ))),
-        _ => Err(SendError::unclear(format!("the server failed with status {code}"))),
-    }
+/// Returns true if the host is this machine.
+fn is_of_this_machine(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host.parse()
+        .map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address: IpAddr| address.is_loopback())
 }
 
 impl fmt::Debug for Webhook {

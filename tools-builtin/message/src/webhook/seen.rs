@@ -1,82 +1,114 @@
-//! [`Seen`]: the requests that were taken, so that none is taken twice.
+//! [`Seen`]: the messages that were taken, so that none is taken twice.
 
-use std::collections::HashMap;
+use std::collections::{HashSet, VecDeque};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
 
-use super::signature::MAX_AGE;
+/// The number of messages that are remembered. With the rate of the listener it is reached after hours, and services repeat a message
+/// within an hour.
+const MAX: usize = 50_000;
 
-/// The maximum number of requests that are remembered. Beyond it, none is taken until older ones expire.
-const MAX: usize = 100_000;
-
-/// The file of the requests that were taken.
+/// The file of the messages that were taken.
 const FILE: &str = "seen";
 
-/// The requests that were taken, while their signatures are valid. It outlives the process.
+/// The digests of the keys of the last messages. They outlive the process.
 #[derive(Debug)]
 pub(super) struct Seen {
+    path: PathBuf,
     file: File,
-    /// The digests of signatures and ids, with the time until which they count.
-    until: HashMap<String, u64>,
+    /// The number of lines in the file.
+    lines: usize,
+    known: HashSet<String>,
+    /// The digests, the oldest first.
+    order: VecDeque<String>,
+    max: usize,
 }
 
 impl Seen {
-    /// Reads the requests that still count.
-    pub(super) fn open(folder: &Path, now: u64) -> io::Result<Self> {
+    /// Reads the digests.
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        Self::with_max(folder, MAX)
+    }
+
+    fn with_max(folder: &Path, max: usize) -> io::Result<Self> {
         let path = folder.join(FILE);
         let text = match std::fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             read => read?,
         };
-        let entry = |line: &str| {
-            let (until, digest) = line.split_once(' ')?;
-            Some((digest.to_owned(), until.parse().ok()?))
-        };
-        let until: HashMap<_, u64> = text.lines().filter_map(entry).filter(|(_, until)| *until >= now).collect();
-        let draft = path.with_extension("new");
-        let kept: String = until.iter().map(|(digest, until)| format!("{until} {digest}\n")).collect();
-        std::fs::write(&draft, kept)?;
-        std::fs::rename(&draft, &path)?;
-        Ok(Self { file: OpenOptions::new().append(true).open(&path)?, until })
+        let lines: Vec<_> = text.lines().collect();
+        let order: VecDeque<_> = lines[lines.len().saturating_sub(max)..].iter().map(|&line| line.to_owned()).collect();
+        let file = write(&path, &order)?;
+        Ok(Self { path, file, lines: order.len(), known: order.iter().cloned().collect(), order, max })
     }
 
-    /// Returns true if one of these was taken before.
-    pub(super) fn contains(&self, keys: &[&[u8]]) -> bool {
-        keys.iter().any(|key| self.until.contains_key(&digest(key)))
+    /// Returns true if a message with this key was taken.
+    pub(super) fn contains(&self, key: &[u8]) -> bool {
+        self.known.contains(&digest(key))
     }
 
-    /// Remembers a request of this time by its signature and its id.
+    /// Remembers the key of a message.
     ///
     /// # Errors
-    /// Returns an error if there are too many, or the file cannot be written.
-    pub(super) fn insert(&mut self, keys: &[&[u8]], time: u64, now: u64) -> io::Result<()> {
-        if self.until.len() >= MAX {
-            self.until.retain(|_, until| *until >= now);
+    /// Returns an error if the file cannot be written. The key is then not remembered.
+    pub(super) fn insert(&mut self, key: &[u8]) -> io::Result<()> {
+        if self.lines >= 2 * self.max {
+            self.file = write(&self.path, &self.order)?;
+            self.lines = self.order.len();
         }
-        if self.until.len() >= MAX {
-            return Err(io::Error::from(io::ErrorKind::StorageFull));
+        let digest = digest(key);
+        if let Err(error) = self.file.write_all(format!("{digest}\n").as_bytes()) {
+            // The line may be there in part, so the file is written anew.
+            self.lines = 2 * self.max;
+            return Err(error);
         }
-        // Senders repeat a request with a new signature and its old id.
-        let until = time.max(now) + 2 * MAX_AGE;
-        let digests = keys.iter().map(|key| digest(key)).collect::<Vec<_>>();
-        let lines: String = digests.iter().map(|digest| format!("{until} {digest}\n")).collect();
-        self.file.write_all(lines.as_bytes())?;
-        self.until.extend(digests.into_iter().map(|digest| (digest, until)));
+        self.lines += 1;
+        self.known.insert(digest.clone());
+        self.order.push_back(digest);
+        if self.order.len() > self.max {
+            let oldest = self.order.pop_front().unwrap_or_default();
+            self.known.remove(&oldest);
+        }
         Ok(())
     }
+}
 
-    /// Forgets a request that was not taken after all. A restart within minutes still remembers it.
-    pub(super) fn forget(&mut self, keys: &[&[u8]]) {
-        for key in keys {
-            self.until.remove(&digest(key));
-        }
-    }
+/// Replaces the file with these digests, and opens it for more.
+fn write(path: &Path, digests: &VecDeque<String>) -> io::Result<File> {
+    let draft = path.with_extension("new");
+    std::fs::write(&draft, digests.iter().map(|digest| format!("{digest}\n")).collect::<String>())?;
+    std::fs::rename(&draft, path)?;
+    OpenOptions::new().append(true).open(path)
 }
 
 fn digest(key: &[u8]) -> String {
     HEXLOWER.encode(&Hash::hash(key)[..16])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_messages_are_remembered_in_a_file_that_does_not_grow_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let max = 10;
+        let mut seen = Seen::with_max(folder.path(), max).unwrap();
+        let key = |number: usize| format!("id {number}").into_bytes();
+        for number in 0..2 * max + 2 {
+            seen.insert(&key(number)).unwrap();
+        }
+        let check = |seen: &Seen| {
+            assert!(!seen.contains(&key(max + 1)) && seen.contains(&key(max + 2)) && seen.contains(&key(2 * max + 1)));
+        };
+        check(&seen);
+        let lines = || std::fs::read_to_string(folder.path().join(FILE)).unwrap().lines().count();
+        assert_eq!(lines(), max + 2);
+        check(&Seen::with_max(folder.path(), max).unwrap());
+        assert_eq!(lines(), max);
+    }
 }

@@ -9,7 +9,7 @@ use tools::Secret;
 use tools_http::{HeaderMap, HeaderName};
 
 /// The maximum difference between the time of a signature and the clock, in seconds.
-pub(super) const MAX_AGE: u64 = 5 * 60;
+const MAX_AGE: u64 = 5 * 60;
 
 /// The signatures of requests: HMAC-SHA256 over `v0:TIME:BODY`, as Slack makes them.
 pub(super) struct Signature {
@@ -21,8 +21,6 @@ pub(super) struct Signature {
 /// The proven facts of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Signed {
-    /// The time of the signature in seconds since 1970.
-    pub(super) time: u64,
     pub(super) signature: [u8; 32],
 }
 
@@ -48,7 +46,7 @@ impl Signature {
         mac.update(body);
         let signature = mac.finalize();
         let is_right = bool::from(signature.ct_eq(&given));
-        (is_right && now.abs_diff(time) <= MAX_AGE).then_some(Signed { time, signature })
+        (is_right && now.abs_diff(time) <= MAX_AGE).then_some(Signed { signature })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tools_message::ChannelSettings;
+use tools::CancellationToken;
+use tools_message::{ChannelSettings, Inbox};
 
 use crate::inbox::Listening;
 
@@ -16,6 +17,13 @@ fn settings(folder: &Path) -> ChannelSettings {
 fn append(folder: &Path, text: &str) {
     let mut file = OpenOptions::new().append(true).create(true).open(folder.join("in.jsonl")).unwrap();
     file.write_all(text.as_bytes()).unwrap();
+}
+
+/// Returns the stored place in the inbox.
+fn place(folder: &Path) -> PathBuf {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_place = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("position-");
+    files.filter(is_place).find(|path| path.extension().is_none()).unwrap()
 }
 
 fn line(text: &str) -> String {
@@ -33,9 +41,8 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     append(folder, &two[..10]);
     append(folder, &format!("{}{}", &two[10..], line("three")));
     assert_eq!(listening.texts(3).await, ["one", "two", "three"]);
-    // The last place is stored after the message is taken.
     let length = fs::metadata(folder.join("in.jsonl")).unwrap().len().to_string();
-    listening.until(|_| fs::read_to_string(folder.join("position")).ok().filter(|place| *place == length)).await;
+    assert_eq!(fs::read_to_string(place(folder)).unwrap(), length);
     listening.end().await.unwrap();
 
     append(folder, &line("four"));
@@ -68,9 +75,52 @@ async fn messages_wait_while_the_inbox_is_full() {
     append(folder, &[line("one"), line("two")].concat());
     let listening = Listening::start("file", &settings(folder), folder, 1);
     assert_eq!(listening.texts(1).await, ["one"]);
-    let length = line("one").len().to_string();
-    listening.until(|_| fs::read_to_string(folder.join("position")).ok().filter(|place| *place == length)).await;
     listening.end().await.unwrap();
+    assert_eq!(fs::read_to_string(place(folder)).unwrap(), line("one").len().to_string());
     let listening = Listening::start("file", &settings(folder), folder, 1);
     assert_eq!(listening.texts(1).await, ["two"]);
+}
+
+#[tokio::test]
+async fn the_place_is_stored_before_a_message_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    append(folder, &line("one"));
+    // The process ends with the message in hand.
+    let channel = (tools_message::kind("file").unwrap().create)(&settings(folder)).unwrap();
+    let inbox = Inbox::new(folder, CancellationToken::new(), |_, claim| {
+        claim().unwrap();
+        panic!("killed")
+    });
+    tokio::spawn(async move { channel.listen(inbox).unwrap().await }).await.unwrap_err();
+    append(folder, &line("two"));
+    assert_eq!(Listening::start("file", &settings(folder), folder, 100).texts(1).await, ["two"]);
+}
+
+#[tokio::test]
+async fn a_damaged_place_is_no_reason_to_handle_all_again_and_each_file_has_one_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    append(folder, &line("one"));
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    assert_eq!(listening.texts(1).await, ["one"]);
+    listening.end().await.unwrap();
+
+    let other = folder.join("other.jsonl");
+    fs::write(&other, line("long enough to be behind the place in the first file")).unwrap();
+    let of_other = settings(folder).with_text("inbox", other.to_str().unwrap());
+    let listening = Listening::start("file", &of_other, folder, 100);
+    assert_eq!(listening.texts(1).await.len(), 1);
+    listening.end().await.unwrap();
+    fs::remove_file(other).unwrap();
+
+    for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if file.file_name().unwrap().to_str().unwrap().starts_with("position-") {
+            fs::write(file, "").unwrap();
+        }
+    }
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    listening.until(|listening| listening.has_ended().then_some(())).await;
+    let error = listening.end().await.unwrap_err();
+    assert!(error.to_string().contains("is not a number; write the number of bytes"), "{error}");
 }

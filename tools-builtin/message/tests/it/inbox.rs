@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 use tools::CancellationToken;
-use tools_message::{Channel, ChannelSettings, Inbox, InboxFull, ListenError};
+use tools_message::{Channel, ChannelSettings, Inbox, ListenError, NotTaken};
 
 /// A channel that listens. Dropping it stops it.
 pub(crate) struct Listening {
@@ -22,11 +22,12 @@ impl Listening {
         let channel: Arc<dyn Channel> = (tools_message::kind(kind).unwrap().create)(settings).unwrap();
         let (taken, notes) = (Arc::<Mutex<Vec<_>>>::default(), Arc::<Mutex<Vec<String>>>::default());
         let (of_inbox, of_notes, shutdown) = (taken.clone(), notes.clone(), CancellationToken::new());
-        let inbox = Inbox::new(folder, shutdown.clone(), move |message| {
+        let inbox = Inbox::new(folder, shutdown.clone(), move |message, claim| {
             let mut taken = of_inbox.lock().unwrap();
             if taken.len() >= most {
-                return Err(InboxFull);
+                return Err(NotTaken::Full);
             }
+            claim().unwrap();
             taken.push((message.chat().to_owned(), message.text().to_owned()));
             Ok(())
         });
@@ -58,6 +59,10 @@ impl Listening {
     pub(crate) async fn texts(&self, count: usize) -> Vec<String> {
         self.until(|listening| (listening.taken().len() >= count).then_some(())).await;
         self.taken().into_iter().map(|(_, text)| text).collect()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.task.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
     /// Ends the listener.

@@ -23,7 +23,9 @@ struct Hook {
 
 impl Hook {
     async fn start(format: &str, folder: &Path, most: usize) -> Self {
-        let settings = ChannelSettings::new()
+        let settings = ChannelSettings::new();
+        let settings = if format == "slack" { settings.with_text("chat", "C1") } else { settings };
+        let settings = settings
             .with_text("format", format)
             .with_text("listen", "127.0.0.1:0")
             .with_list("hosts", ["hook.example".to_owned()])
@@ -147,6 +149,10 @@ async fn a_message_that_found_no_room_can_be_sent_again() {
         assert_eq!(hook.say(&message("two")).await.0, 503);
     }
     assert_eq!(hook.listening.texts(1).await, ["one"]);
+    hook.listening.end().await.unwrap();
+    // The listener did not remember it as taken.
+    let hook = Hook::start("json", folder.path(), 1).await;
+    assert_eq!(hook.say(&message("two")).await, (200, "taken".to_owned()));
 }
 
 #[tokio::test]
@@ -166,13 +172,23 @@ async fn slack_is_understood() {
     assert_eq!(say(event("E1", json!({}))).await.1, "taken");
     assert_eq!(say(event("E1", json!({}))).await.1, "taken before");
     assert_eq!(say(event("E2", json!({"thread_ts": "17.5", "text": "in a thread"}))).await.1, "taken");
+    // One text that mentions the app comes in two events.
+    assert_eq!(say(event("E4", json!({"ts": "18.1", "text": "&lt;hi&gt; <@U9|crib>"}))).await.1, "taken");
+    assert_eq!(say(event("E5", json!({"ts": "18.1", "type": "app_mention"}))).await.1, "taken before");
+    assert_eq!(
+        say(event("E6", json!({"ts": "18.1", "channel": "C2"}))).await.1,
+        "ignored: the settings name another channel"
+    );
+    let is_noted = |note: &&String| note.contains("other channels of Slack than `chat` are ignored");
+    assert_eq!(hook.listening.notes().iter().filter(is_noted).count(), 1);
     for more in [json!({"bot_id": "B1"}), json!({"subtype": "message_changed"}), json!({"type": "reaction_added"})] {
         assert_eq!(say(event("E3", more)).await.1, "ignored");
     }
     // Without a signature there is no answer to the challenge.
     let challenge = json!({"type": "url_verification", "challenge": "x"}).to_string();
     assert_eq!(hook.post("", challenge.as_bytes()).await.0, 401);
-    let expected = [("C1", "hello"), ("C1:17.5", "in a thread")].map(|(chat, text)| (chat.to_owned(), text.to_owned()));
+    let expected = [("C1", "hello"), ("C1:17.5", "in a thread"), ("C1", "<hi> @crib")];
+    let expected = expected.map(|(chat, text)| (chat.to_owned(), text.to_owned()));
     assert_eq!(hook.listening.taken(), expected);
 }
 
@@ -237,6 +253,13 @@ fn a_listener_needs_a_key_that_cannot_be_guessed() {
         (settings().with_text("listen", "127.0.0.1:0"), "key is missing"),
         (settings().with_secret("key", Secret::new(KEY)), "listen is missing"),
         (settings().with_text("listen", "127.0.0.1:0").with_secret("key", Secret::new("short")), "fewer than 16"),
+        (
+            settings()
+                .with_text("listen", "127.0.0.1:0")
+                .with_secret("key", Secret::new(KEY))
+                .with_text("format", "slack"),
+            "chat is missing",
+        ),
         (settings().with_text("listen", "localhost").with_secret("key", Secret::new(KEY)), "listen is not"),
     ] {
         let error = create(&settings).err().unwrap().to_string();

@@ -36,8 +36,8 @@ async fn the_url_of_a_webhook_is_not_shown() {
     for url in [
         echo.url(&format!("/{CANARY}")),
         format!("http://127.0.0.1:1/{CANARY}"),
-        format!("http://unknown.example:1/{CANARY}"),
-        format!("http://10.0.0.1/{CANARY}"),
+        format!("https://unknown.example:1/{CANARY}"),
+        format!("https://10.0.0.1/{CANARY}"),
         format!("https://127.0.0.1:1/{CANARY}?key={CANARY}"),
     ] {
         let options = named("other.example", echo.address());

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use data_encoding::BASE64;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
@@ -21,6 +22,8 @@ pub(crate) struct Behaviour {
     pub(crate) ends_at: Option<&'static str>,
     /// A place, and the reply there.
     pub(crate) refuses: Option<(&'static str, &'static str)>,
+    /// Told when the server has taken a mail, which it then does not answer.
+    pub(crate) holds_content: Option<Arc<Notify>>,
     /// Sent together with the reply to STARTTLS.
     pub(crate) injected: &'static str,
 }
@@ -166,6 +169,10 @@ async fn session(mut wire: Wire, behaviour: Behaviour, log: Arc<Mutex<Log>>) -> 
                     continue;
                 }
                 log.lock().unwrap().mails.push(mail.clone());
+                if let Some(held) = &behaviour.holds_content {
+                    held.notify_one();
+                    return std::future::pending().await;
+                }
                 match behaviour.ends_at {
                     Some("end") => return Ok(()),
                     Some("half a reply") => return wire.write_all(b"250 o").await,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::io::AsyncWriteExt as _;
-use tools::ErrorCode;
+use tokio::sync::Notify;
+use tools::{CancellationToken, ErrorCode};
 use tools_http::testing::TestServer;
 use tools_testkit::TestHost;
 
@@ -90,19 +92,70 @@ async fn a_webhook_is_unclear_from_its_request_on() {
     assert_eq!(send(&host, "hello").await.unwrap(), "sent to out");
 }
 
+/// Cancels the call when the server has the message, and then checks that the end is unclear.
+async fn is_unclear_when_cancelled(host: TestHost, has_message: Arc<Notify>) {
+    let token = CancellationToken::new();
+    let host = host.with_context(|cx| cx.with_cancellation(token.clone()));
+    let cancel = async {
+        has_message.notified().await;
+        token.cancel();
+    };
+    let (sent, ()) = tokio::join!(send(&host, "hello"), cancel);
+    let error = sent.unwrap_err();
+    assert!(error.code() == ErrorCode::Cancelled && error.is_unclear(), "{error}");
+    assert!(error.to_string().contains("may have taken effect"), "{error}");
+}
+
+#[tokio::test]
+async fn a_message_is_unclear_if_the_call_ends_before_the_answer() {
+    let has_message = Arc::new(Notify::new());
+    let of_server = has_message.clone();
+    let server = TestServer::start_streaming(move |_, stream| {
+        of_server.notify_one();
+        async move {
+            std::future::pending::<()>().await;
+            drop(stream);
+        }
+    });
+    let server = server.await;
+    let of_webhook = || host("out", "webhook", &webhook(&server.url("/hook")), options());
+    is_unclear_when_cancelled(of_webhook(), has_message).await;
+    let late = send(&of_webhook().with_timeout(Duration::from_millis(500)), "hello").await.unwrap_err();
+    assert!(late.code() == ErrorCode::Timeout && late.to_string().contains("may have taken effect"), "{late}");
+
+    let has_message = Arc::new(Notify::new());
+    let behaviour = Behaviour { holds_content: Some(has_message.clone()), ..Behaviour::default() };
+    let server = SmtpServer::start(behaviour).await;
+    is_unclear_when_cancelled(host("out", "email", &mailbox(server.address), options()), has_message).await;
+    assert_eq!(server.mails().len(), 1);
+}
+
 #[tokio::test]
 async fn the_status_of_a_webhook_decides() {
     for (status, code) in [
         (200, None),
         (204, None),
-        (302, Some("was not sent")),
+        (301, Some("may have arrived")),
+        (302, Some("may have arrived")),
+        (303, Some("may have arrived")),
+        (307, Some("may have arrived")),
+        (304, Some("may have arrived")),
         (400, Some("was not sent")),
+        (401, Some("was not sent")),
         (404, Some("was not sent")),
+        (408, Some("may have arrived")),
+        (409, Some("may have arrived")),
+        (410, Some("was not sent")),
+        (413, Some("was not sent")),
         (429, Some("was not sent")),
-        (503, Some("was not sent")),
+        (450, Some("was not sent")),
         (500, Some("may have arrived")),
+        (501, Some("was not sent")),
         (502, Some("may have arrived")),
+        (503, Some("may have arrived")),
         (504, Some("may have arrived")),
+        (599, Some("may have arrived")),
+        (700, Some("may have arrived")),
     ] {
         let answer = format!("HTTP/1.1 {status} X\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n");
         let server = TestServer::start(move |_| answer.clone().into_bytes()).await;

@@ -70,6 +70,11 @@ fn settings_that_cannot_work_are_refused_without_their_secret() {
         (webhook("ftp://example.org/canary"), "url does not hold"),
         (webhook("https://user:canary@example.org/"), "url does not hold"),
         (webhook("canary"), "url does not hold"),
+        (webhook("http://hooks.example/canary"), "url would be sent without encryption; write https"),
+        (webhook("http://10.0.0.1/canary"), "url would be sent without encryption"),
+        (webhook("http://127.0.0.1.example/canary"), "url would be sent without encryption"),
+        (ChannelSettings::new(), "url is missing"),
+        (webhook("https://example.org/canary").with_text("chat", "C1"), "chat is for the format slack"),
         (
             ChannelSettings::new().with_secret("url", Secret::new("https://example.org")).with_text("format", "xml"),
             "format",
@@ -78,4 +83,34 @@ fn settings_that_cannot_work_are_refused_without_their_secret() {
         let error = create(&settings).err().unwrap();
         assert!(error.to_string().contains(said) && !format!("{error:?} {error}").contains("canary"), "{error}");
     }
+}
+
+#[test]
+fn a_url_of_this_machine_needs_no_encryption() {
+    let create = tools_message::kind("webhook").unwrap().create;
+    for url in
+        ["http://127.0.0.1:1/", "http://127.8.9.1/", "http://[::1]:80/", "http://localhost/", "http://a.localhost/"]
+    {
+        create(&webhook(url)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_answer_in_slack_goes_to_its_chat_or_nowhere() {
+    let server = server().await;
+    let settings = webhook(&server.url("/hook?key=1")).with_text("format", "slack");
+    let in_chat = |settings: &ChannelSettings, chat: &str| {
+        let chat = chat.to_owned();
+        host("out", "webhook", settings, options()).with_context(|cx| cx.with_channel("out").with_chat(chat))
+    };
+    let of_c1 = settings.clone().with_text("chat", "C1");
+    for (settings, chat) in [(&settings, "C1"), (&of_c1, "C2"), (&of_c1, "C2:17.5")] {
+        let refused = call(&in_chat(settings, chat), json!({"text": "hello"})).await.unwrap_err();
+        assert!(refused.to_string().contains("was not sent: the URL of the channel posts to one"), "{refused}");
+    }
+    assert_eq!(server.received().len(), 0);
+    call(&in_chat(&of_c1, "C1"), json!({"text": "hello"})).await.unwrap();
+    assert_eq!(body(&server), json!({"text": "hello"}));
+    call(&in_chat(&of_c1, "C1:17.5"), json!({"text": "hello"})).await.unwrap();
+    assert_eq!(body(&server), json!({"text": "hello", "thread_ts": "17.5"}));
 }

@@ -43,6 +43,8 @@ pub struct ServerOptions {
     pub max_body_bytes: usize,
     /// The time for the head of a request, and then for its body. A connection without a request ends after it.
     pub read_timeout: Duration,
+    /// The time for the client to take the answer.
+    pub write_timeout: Duration,
 }
 
 impl Default for ServerOptions {
@@ -52,6 +54,7 @@ impl Default for ServerOptions {
             max_connections: 64,
             max_body_bytes: 256 * 1024,
             read_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(10),
         }
     }
 }
@@ -163,22 +166,36 @@ where
 {
     let mut http = Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(shared.1.read_timeout).keep_alive(false);
+    let answered = CancellationToken::new();
     let service = service_fn(|request| {
         let (answer, options, hosts) = &*shared;
+        let answered = &answered;
         async move {
-            let answered = match read(request, options, hosts).await {
+            let answer = match read(request, options, hosts).await {
                 Ok(request) => Ok(answer(request).await),
                 Err(refused) => Err(refused),
             };
-            Ok::<_, Infallible>(response(answered))
+            answered.cancel();
+            Ok::<_, Infallible>(response(answer))
         }
     });
     let mut connection = std::pin::pin!(http.serve_connection(TokioIo::new(stream), service));
+    let ended = async {
+        tokio::select! {
+            ended = connection.as_mut() => return ended,
+            () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+        }
+        connection.await
+    };
+    // A client that does not take its answer must not keep its place.
+    let overdue = async {
+        answered.cancelled().await;
+        sleep(shared.1.write_timeout).await;
+    };
     tokio::select! {
-        ended = connection.as_mut() => return ended,
-        () = shutdown.cancelled() => connection.as_mut().graceful_shutdown(),
+        ended = ended => ended,
+        () = overdue => Ok(()),
     }
-    connection.await
 }
 
 /// Reads a request, or returns the answer of a refusal.

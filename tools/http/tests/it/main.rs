@@ -14,6 +14,7 @@ mod reach;
 mod redirects;
 mod requests;
 mod secrets;
+mod server;
 mod session_cache;
 mod setup;
 mod streams;

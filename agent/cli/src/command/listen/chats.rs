@@ -1,8 +1,24 @@
 //! [`Chats`]: the sessions of the chats.
+//!
+//! # The life of a message
+//!
+//! 1. It arrives: a line of a file, a signed request, or a line of standard input.
+//! 2. If there is no room for it, it stays with its sender: the line is read again, and a service is told to repeat the request.
+//! 3. It is claimed: its channel stores its position or its id, and never offers it again.
+//! 4. It is kept in a file of its channel, unless sessions are not recorded.
+//! 5. It waits for the messages of its chat that came before, and for one of the sessions that may run at the same time.
+//! 6. The session of its chat is opened. It first finishes the run of an earlier process.
+//! 7. It is begun: its file says so, and its run begins, which the journal records.
+//! 8. The answer of the run goes out as a call of `message.send`, which the journal records too. Then its file is removed.
+//!
+//! A message is handled at most once, and answered at most once. After a restart,
+//!
+//! - a message that was kept is handled;
+//! - a run that was begun is finished, and an answer whose sending was not begun is sent.
+//!
+//! A message is lost if the process is killed between 3 and 4, or in 7 before the first record, or if its session cannot be opened.
 
-use std::collections::{HashMap, VecDeque};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,10 +27,13 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tools::protocol::Digest;
+use tools::call::CallPlace;
+use tools::protocol::{Digest, Role};
 use tools::{CancellationToken, visible_text};
-use tools_builtin::message::{InboxFull, IncomingMessage};
+use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
+use super::folder::ChannelFolder;
+use super::waiting::{ChatKey, Waiting, WaitingMessages};
 use crate::error::Error;
 use crate::host::how_to_grant;
 use crate::notice;
@@ -22,12 +41,6 @@ use crate::output_format::OutputFormat;
 use crate::session::{Chat, OpenSession, SessionOptions};
 use crate::visible::visible;
 use crate::wording::counted;
-
-/// The messages of a chat that may wait.
-const MAX_WAITING: usize = 32;
-
-/// The chats that may have messages.
-const MAX_OPEN: usize = 1000;
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
 const GRACE: Duration = Duration::from_secs(10);
@@ -39,64 +52,82 @@ const MAX_ANSWER: usize = 19_900;
 /// The answer to a message whose run failed. The reason is for the person who runs the program.
 const FAILED: &str = "I could not answer this message.";
 
-/// A chat: the name of its channel, and its id there.
-type ChatKey = (String, String);
-
 /// Runs the sessions of the chats: one message of a chat at a time, and a limited number of chats in parallel.
 pub(super) struct Chats {
     options: SessionOptions,
+    /// False if sessions and messages are in memory alone.
+    is_recorded: bool,
     permits: Semaphore,
-    /// The messages that wait, of each chat with a task.
-    waiting: Mutex<HashMap<ChatKey, VecDeque<IncomingMessage>>>,
+    waiting: Mutex<WaitingMessages>,
     tasks: Mutex<JoinSet<()>>,
     shutdown: CancellationToken,
     /// Cancels the runs.
     runs: CancellationToken,
-    unhandled: AtomicU64,
 }
 
 impl Chats {
-    pub(super) fn new(options: SessionOptions, parallel: usize, shutdown: CancellationToken) -> Arc<Self> {
+    pub(super) fn new(
+        options: SessionOptions,
+        is_recorded: bool,
+        parallel: usize,
+        shutdown: CancellationToken,
+    ) -> Arc<Self> {
         Arc::new(Self {
             options,
+            is_recorded,
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),
             tasks: Mutex::default(),
             shutdown,
             runs: CancellationToken::new(),
-            unhandled: AtomicU64::new(0),
         })
     }
 
-    /// Takes a message of a channel, whose folder has the journals of its chats.
+    /// Continues with the messages of a channel that waited when an earlier process ended.
+    pub(super) fn restore(self: &Arc<Self>, channel: &str, folder: &Arc<ChannelFolder>) -> std::io::Result<()> {
+        for (file, message) in folder.kept().read()? {
+            let key = (channel.to_owned(), message.chat().to_owned());
+            self.push(&mut self.waiting(), key, folder, Waiting { message, kept: Some(file) });
+        }
+        Ok(())
+    }
+
+    /// Takes a message of a channel.
     pub(super) fn take(
         self: &Arc<Self>,
         channel: &str,
-        folder: &Path,
+        folder: &Arc<ChannelFolder>,
         message: IncomingMessage,
-    ) -> Result<(), InboxFull> {
-        if self.shutdown.is_cancelled() {
-            return Err(InboxFull);
-        }
+        claim: Claim<'_>,
+    ) -> Result<(), NotTaken> {
         let key = (channel.to_owned(), message.chat().to_owned());
         let mut waiting = self.waiting();
-        if let Some(queue) = waiting.get_mut(&key) {
-            if queue.len() >= MAX_WAITING {
-                return Err(InboxFull);
-            }
-            queue.push_back(message);
-            return Ok(());
+        if self.shutdown.is_cancelled() || !waiting.has_room(&key, &message) {
+            return Err(NotTaken::Full);
         }
-        if waiting.len() >= MAX_OPEN {
-            return Err(InboxFull);
-        }
-        waiting.insert(key.clone(), VecDeque::from([message]));
-        drop(waiting);
-        let (chats, folder) = (self.clone(), folder.to_owned());
-        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        while tasks.try_join_next().is_some() {}
-        tasks.spawn(async move { chats.serve(key, folder).await });
+        claim().map_err(|error| NotTaken::Unclaimed { reason: error.to_string() })?;
+        let kept = self.is_recorded.then(|| folder.kept().keep(&message)).and_then(|kept| {
+            let warn = |error| self.say(&key, &format!("the message waits in memory alone: {error}"));
+            kept.map_err(warn).ok()
+        });
+        self.push(&mut waiting, key, folder, Waiting { message, kept });
         Ok(())
+    }
+
+    /// Adds a message, and starts the task of its chat.
+    fn push(
+        self: &Arc<Self>,
+        waiting: &mut WaitingMessages,
+        key: ChatKey,
+        folder: &Arc<ChannelFolder>,
+        message: Waiting,
+    ) {
+        if waiting.push(&key, message) {
+            let (chats, folder) = (self.clone(), folder.clone());
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            while tasks.try_join_next().is_some() {}
+            tasks.spawn(async move { chats.serve(key, &folder).await });
+        }
     }
 
     /// Waits for the running sessions. After a shutdown they are cancelled if they take long.
@@ -112,59 +143,61 @@ impl Chats {
             () = overdue => self.runs.cancel(),
         }
         let _ = timeout(CANCEL_GRACE, async { while tasks.join_next().await.is_some() {} }).await;
-        match self.unhandled.load(Ordering::Relaxed) {
-            0 => {}
-            count => notice::warning(&format!(
-                "{} that waited when the program ended: not handled",
-                counted(count, "message")
-            )),
+        let (kept, lost) = self.waiting().counts();
+        if kept > 0 {
+            notice::note(&format!("{} wait for the next start", messages(kept)));
+        }
+        if lost > 0 {
+            notice::warning(&format!("{} that waited when the program ended: not handled", messages(lost)));
         }
     }
 
-    /// Runs the messages of a chat until none waits.
-    async fn serve(&self, key: ChatKey, folder: PathBuf) {
-        let permit = self.permits.acquire().await;
-        let mut open = None;
-        while let Some(message) = self.next(&key) {
-            if self.shutdown.is_cancelled() {
-                self.unhandled.fetch_add(1, Ordering::Relaxed);
-                continue;
-            }
-            if let Err(error) = self.handle(&key, &folder, &mut open, &message).await {
+    /// Runs the messages of a chat until none waits. Between two messages, other chats have their turn.
+    async fn serve(&self, key: ChatKey, folder: &ChannelFolder) {
+        while !self.waiting().is_done(&key) {
+            let Some(_permit) = self.shutdown.run_until_cancelled(self.permits.acquire()).await else { return };
+            let Some(message) = self.waiting().pop(&key) else { continue };
+            if let Err(error) = self.handle(&key, folder, message).await {
                 self.say(&key, &error.to_string());
-                // The next message continues what is recorded.
-                open = None;
             }
         }
-        drop((open, permit));
     }
 
     /// Runs a message, and sends the answer to the chat.
-    async fn handle(
-        &self,
-        key: &ChatKey,
-        folder: &Path,
-        open: &mut Option<OpenSession>,
-        message: &IncomingMessage,
-    ) -> Result<(), Error> {
-        let open = match open {
-            Some(open) => open,
-            None => {
-                let mut opened = self.open(key, folder).await?;
-                opened.session.context().record_exposure();
-                if let Some(run) = opened.resumed.take() {
-                    self.resume(key, &mut opened, run).await?;
+    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, mut waiting: Waiting) -> Result<(), Error> {
+        let opened = match self.open(key, folder).await {
+            Ok(mut open) => {
+                open.session.context().record_exposure();
+                if let Some(run) = open.resumed.take() {
+                    self.resume(key, &mut open, run).await;
                 }
-                open.insert(opened)
+                Ok(open)
             }
+            Err(error) => Err(error),
         };
+        if self.runs.is_cancelled() {
+            self.waiting().push_front(key, waiting);
+            return Ok(());
+        }
+        let unwritable = |error| Error::Channel {
+            channel: key.0.clone(),
+            reason: format!("the file of a message that waits cannot be changed: {error}"),
+        };
+        if opened.is_err() || waiting.is_begun() {
+            waiting.end().map_err(unwritable)?;
+            return opened.map(drop);
+        }
+        let mut open = opened?;
+        waiting.begin().map_err(unwritable)?;
         let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
-        let ended = driver.run(&mut open.session, visible_text(message.text())).await;
-        let answer = match &ended {
-            Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => text,
-            _ => FAILED,
-        };
-        self.reply(key, open, answer).await;
+        let ended = driver.run(&mut open.session, visible_text(waiting.message.text())).await;
+        match &ended {
+            Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => self.answer(key, &open, text, false).await,
+            // It continues after a restart.
+            Ok(Summary { outcome: Outcome::Cancelled, .. }) if waiting.is_begun() => return Ok(()),
+            _ => self.reply(key, &open, FAILED, None, false).await,
+        }
+        waiting.end().map_err(unwritable)?;
         match ended.map_err(Error::Driver)?.outcome {
             Outcome::Answer { .. } => Ok(()),
             outcome => Err(Error::Run(reason(&outcome))),
@@ -172,84 +205,94 @@ impl Chats {
     }
 
     /// Opens the session of a chat, which continues if it was recorded.
-    async fn open(&self, key: &ChatKey, folder: &Path) -> Result<OpenSession, Error> {
-        let (channel, id) = key;
+    async fn open(&self, (channel, id): &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
         // A chat has a session in each workspace, because a session keeps to the one that it began in.
         let mut name =
             Digest::hash_bytes(format!("{}\0{id}", self.options.host.root.workspace()).as_bytes()).to_string();
         name.truncate(32);
-        let journal = folder.join(format!("{name}.journal"));
+        let journal = folder.path().join(format!("{name}.journal"));
         let chat = Chat { channel: channel.clone(), id: id.clone() };
         let options = || {
-            let journal = self.options.journal.for_chat(journal.clone(), format!("{channel}/{name}"));
-            journal.map(|journal| self.options.for_chat(chat.clone(), journal)).ok_or_else(|| Error::Channel {
-                channel: channel.clone(),
-                reason: "each chat has a journal of its own; leave out --journal, --session and --resume".to_owned(),
-            })
+            let options = match self.is_recorded {
+                true => self.options.journal.for_chat(journal.clone(), format!("{channel}/{name}")),
+                false => self.options.journal.clone(),
+            };
+            self.options.for_chat(chat.clone(), options)
         };
         let open = async |options: SessionOptions| {
             options.open(OutputFormat::Text, Arc::default(), how_to_grant, self.runs.clone(), None).await
         };
-        match open(options()?).await {
+        match open(options()).await {
             // The program ended between the start of the session and its first run.
             Err(Error::NoSession(_)) => {
                 for end in ["", "-wal", "-shm"] {
                     let mut path = journal.clone().into_os_string();
                     path.push(end);
-                    let _ = std::fs::remove_file(path);
+                    let _ = std::fs::remove_file(PathBuf::from(path));
                 }
-                open(options()?).await
+                open(options()).await
             }
             opened => opened,
         }
     }
 
-    /// Continues the run of an earlier process. An answer that was recorded may have been sent, so it is not sent again.
-    async fn resume(&self, key: &ChatKey, open: &mut OpenSession, run: Run) -> Result<(), Error> {
-        let was_answered = run.is_answered();
+    /// Finishes the run of an earlier process. If that fails, the conversation goes on behind its prompt.
+    async fn resume(&self, key: &ChatKey, open: &mut OpenSession, run: Run) {
+        let (was_answered, conversation) = (run.is_answered(), run.messages().to_vec());
         let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
-        let summary = driver.resume(&mut open.session, run).await.map_err(Error::Driver)?;
-        if let Outcome::Answer { text, .. } = &summary.outcome
-            && !was_answered
-        {
-            self.reply(key, open, text).await;
+        let failure = match driver.resume(&mut open.session, run).await {
+            Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => {
+                return self.answer(key, open, &text, was_answered).await;
+            }
+            Ok(Summary { outcome, .. }) => reason(&outcome),
+            Err(error) => Error::Driver(error).to_string(),
+        };
+        // A run without a turn of the model does not enter the session.
+        if open.session.messages().is_empty() {
+            let conversation = conversation.into_iter().filter(|message| message.role != Role::System);
+            conversation.for_each(|message| open.session.push(message));
         }
-        Ok(())
+        self.say(key, &format!("the run of an earlier process has no answer: {failure}"));
     }
 
-    /// Sends an answer to the chat at most once, as a call of `message.send`.
-    async fn reply(&self, key: &ChatKey, open: &OpenSession, answer: &str) {
-        let mut text: String = answer.chars().take(MAX_ANSWER).collect();
-        if text.len() < answer.len() {
-            text += "\n\n(The answer was cut here.)";
+    /// Sends the answer of a run. The place behind the last turn names it in the journal, which knows whether it was sent before.
+    async fn answer(&self, key: &ChatKey, open: &OpenSession, text: &str, was_answered: bool) {
+        self.reply(key, open, text, Some(CallPlace::new(open.session.turns(), 0)), was_answered).await;
+    }
+
+    /// Sends a text to the chat at most once, as a call of `message.send`. The call outlives the cancellation of the runs.
+    async fn reply(&self, key: &ChatKey, open: &OpenSession, text: &str, place: Option<CallPlace>, is_repeated: bool) {
+        let mut cut: String = text.chars().take(MAX_ANSWER).collect();
+        if cut.len() < text.len() {
+            cut += "\n\n(The answer was cut here.)";
         }
-        if text.trim().is_empty() {
+        if cut.trim().is_empty() {
             return self.say(key, "the answer is empty");
         }
-        match tools::execute(open.session.context(), "message.send", json!({"text": text})).await {
-            Ok(result) if !result.is_error => self.say(key, "answered"),
-            Ok(result) => self.say(key, &result.to_text()),
-            Err(error) => self.say(key, &error.to_string()),
+        let cx = open.session.context().clone().with_cancellation(CancellationToken::new());
+        let cx = place.into_iter().fold(cx, tools::ToolContext::with_place);
+        let sent = match tools::execute(&cx, "message.send", json!({"text": cut})).await {
+            Ok(result) if !result.is_error => "answered".to_owned(),
+            Ok(result) => result.to_text(),
+            Err(error) => error.to_string(),
+        };
+        if !is_repeated {
+            self.say(key, &sent);
         }
     }
 
-    /// Removes and returns the next message of a chat. Without one, the chat has no task any more.
-    fn next(&self, key: &ChatKey) -> Option<IncomingMessage> {
-        let mut waiting = self.waiting();
-        let next = waiting.get_mut(key).and_then(VecDeque::pop_front);
-        if next.is_none() {
-            waiting.remove(key);
-        }
-        next
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, HashMap<ChatKey, VecDeque<IncomingMessage>>> {
+    fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn say(&self, (channel, id): &ChatKey, text: &str) {
         notice::note(&visible(&format!("{channel}/{id}: {text}")));
     }
+}
+
+/// Returns a count of messages with its unit.
+fn messages(count: usize) -> String {
+    counted(count.try_into().unwrap_or(u64::MAX), "message")
 }
 
 /// Returns the reason that a run has no answer.

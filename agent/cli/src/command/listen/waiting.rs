@@ -1,0 +1,127 @@
+//! [`WaitingMessages`]: the messages that wait for the session of their chat.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+
+use tools_builtin::message::IncomingMessage;
+
+use super::kept::KeptFile;
+
+/// The messages of a chat that may wait.
+const MAX_WAITING: usize = 32;
+
+/// The chats that may have messages.
+const MAX_OPEN: usize = 1000;
+
+/// The bytes of all texts that may wait.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// A chat: the name of its channel, and its id there.
+pub(super) type ChatKey = (String, String);
+
+/// A message that waits.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) message: IncomingMessage,
+    /// Its file. `None` if it is in memory alone.
+    pub(super) kept: Option<KeptFile>,
+}
+
+/// The messages that wait, of each chat with a task.
+#[derive(Debug, Default)]
+pub(super) struct WaitingMessages {
+    by_chat: HashMap<ChatKey, VecDeque<Waiting>>,
+    bytes: usize,
+}
+
+impl Waiting {
+    /// Returns true if an earlier process began the run of the message.
+    pub(super) fn is_begun(&self) -> bool {
+        self.kept.as_ref().is_some_and(KeptFile::is_begun)
+    }
+
+    /// Stores that the run of the message begins, which is then not begun again.
+    pub(super) fn begin(&mut self) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), KeptFile::begin)
+    }
+
+    /// Removes the file of the message.
+    pub(super) fn end(self) -> io::Result<()> {
+        self.kept.map_or(Ok(()), KeptFile::remove)
+    }
+}
+
+impl WaitingMessages {
+    /// Returns true if there is room for a message of this chat.
+    pub(super) fn has_room(&self, chat: &ChatKey, message: &IncomingMessage) -> bool {
+        let has_place = match self.by_chat.get(chat) {
+            Some(queue) => queue.len() < MAX_WAITING,
+            None => self.by_chat.len() < MAX_OPEN,
+        };
+        has_place && self.bytes + message.text().len() <= MAX_BYTES
+    }
+
+    /// Adds a message. Returns true if its chat needs a task.
+    pub(super) fn push(&mut self, chat: &ChatKey, waiting: Waiting) -> bool {
+        self.bytes += waiting.message.text().len();
+        if let Some(queue) = self.by_chat.get_mut(chat) {
+            queue.push_back(waiting);
+            return false;
+        }
+        self.by_chat.insert(chat.clone(), VecDeque::from([waiting]));
+        true
+    }
+
+    /// Returns a message that was not handled to the front of its chat.
+    pub(super) fn push_front(&mut self, chat: &ChatKey, waiting: Waiting) {
+        self.bytes += waiting.message.text().len();
+        self.by_chat.entry(chat.clone()).or_default().push_front(waiting);
+    }
+
+    /// Removes and returns the next message of a chat.
+    pub(super) fn pop(&mut self, chat: &ChatKey) -> Option<Waiting> {
+        let next = self.by_chat.get_mut(chat)?.pop_front()?;
+        self.bytes -= next.message.text().len();
+        Some(next)
+    }
+
+    /// Returns true if no message of the chat waits. The chat has then no task any more.
+    pub(super) fn is_done(&mut self, chat: &ChatKey) -> bool {
+        let is_done = self.by_chat.get(chat).is_none_or(VecDeque::is_empty);
+        if is_done {
+            self.by_chat.remove(chat);
+        }
+        is_done
+    }
+
+    /// Returns the number of messages in files, and of those in memory alone.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let all = || self.by_chat.values().flatten();
+        let kept = all().filter(|waiting| waiting.kept.is_some()).count();
+        (kept, all().count() - kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bytes_that_wait_are_bounded_over_all_chats() {
+        let mut waiting = WaitingMessages::default();
+        let message = IncomingMessage::new("c", "x".repeat(IncomingMessage::MAX_TEXT)).unwrap();
+        let mut count = 0;
+        for number in 0..MAX_OPEN {
+            let chat = ("box".to_owned(), number.to_string());
+            while waiting.has_room(&chat, &message) {
+                waiting.push(&chat, Waiting { message: message.clone(), kept: None });
+                count += 1;
+            }
+        }
+        assert_eq!(count * IncomingMessage::MAX_TEXT, MAX_BYTES);
+        let chat = ("box".to_owned(), "0".to_owned());
+        waiting.pop(&chat).unwrap();
+        assert!(waiting.has_room(&chat, &message));
+        assert_eq!(waiting.counts(), (0, count - 1));
+    }
+}

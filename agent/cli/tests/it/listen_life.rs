@@ -1,0 +1,197 @@
+//! `listen`: the life of a message, also when the program ends in the middle of it.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+use tools_http::testing::TestServer;
+
+use crate::listen::{Post, until};
+use crate::messages::lines;
+use crate::model::ANSWER;
+use crate::web::PageServer;
+
+impl Post {
+    /// Returns the files of the messages without an answer.
+    fn waiting(&self) -> Vec<PathBuf> {
+        let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
+        let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        files.collect()
+    }
+}
+
+/// A server that accepts requests and never answers, and the flags of a session that asks it first.
+struct Silent {
+    server: TcpListener,
+    flags: Vec<String>,
+}
+
+impl Silent {
+    fn new(post: &Post) -> Self {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let host = server.local_addr().unwrap().to_string();
+        let fetch = json!({"calls": [{"name": "web.fetch", "arguments": {"url": format!("http://{host}/")}}]});
+        let script = post.crib.script(&[&fetch.to_string(), r#"{"text": "first"}"#, r#"{"text": "second"}"#]);
+        let grant = format!("net:read:{host}");
+        let flags = ["--script", &script, "--private-host", &host, "--grant", &grant].map(str::to_owned).to_vec();
+        Self { server, flags }
+    }
+}
+
+#[test]
+fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
+    let post = Post::new();
+    let Silent { server, flags } = Silent::new(&post);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    post.put("a", "begin");
+    let listener = post.listen(&[&flags[..], &["--max-chats", "1"]].concat());
+    let pending = server.accept().unwrap();
+    post.put("b", "begin");
+    until(|| {
+        (post.waiting().iter().filter(|path| path.extension().is_some_and(|end| end == "json")).count() == 1)
+            .then_some(())
+    });
+    assert_eq!(listener.end("-KILL").code, None);
+    drop((pending, server));
+
+    // The run that was begun is finished, and the message that waited is handled.
+    let listener = post.listen(&flags);
+    let answers = post.answers(2);
+    assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
+    until(|| post.waiting().is_empty().then_some(()));
+    post.put("a", "go on");
+    assert_eq!(post.answers(3)("a"), ["first", "second"]);
+    listener.end("-TERM").expect(0);
+    let listener = post.listen(&flags);
+    post.put("c", "begin");
+    assert_eq!(post.answers(4)("c"), ["first"]);
+    listener.end("-TERM").expect(0);
+    assert_eq!(lines(&post.crib.dir.path().join("out.jsonl")).len(), 4);
+}
+
+#[test]
+fn a_shutdown_cancels_a_run_that_goes_on_after_a_restart() {
+    let post = Post::new();
+    let Silent { server, flags } = Silent::new(&post);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    post.put("a", "begin");
+    let listener = post.listen(&flags);
+    let pending = server.accept().unwrap();
+    listener.end("-TERM").expect(0);
+    assert!(lines(&post.crib.dir.path().join("out.jsonl")).is_empty());
+    drop((pending, server));
+
+    let listener = post.listen(&flags);
+    assert_eq!(post.answers(1)("a"), ["first"]);
+    post.put("a", "go on");
+    assert_eq!(post.answers(2)("a"), ["first", "second"]);
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_conversation() {
+    let post = Post::new();
+    let requests = AtomicUsize::new(0);
+    let model = PageServer::new(move |_| match requests.fetch_add(1, Ordering::Relaxed) {
+        0 | 1 => [TestServer::head("400 Bad Request", &[("content-length", "0")])].concat(),
+        _ => TestServer::ok("text/event-stream", ANSWER),
+    });
+    let arguments = ["--provider", "openai", "--model", "m", "--base-url", &model.url("/v1")].map(str::to_owned);
+    let listener = post.listen(&arguments.each_ref().map(String::as_str));
+    post.put("a", "the first question");
+    assert_eq!(post.answers(1)("a"), ["I could not answer this message."]);
+    post.put("a", "the second question");
+    assert_eq!(post.answers(2)("a")[1], "It says hello.");
+    let last = model.bodies().pop().unwrap();
+    assert!(last.contains("the first question") && last.contains("the second question"), "{last}");
+    let ended = listener.end("-TERM").expect(0);
+    assert!(ended.stderr.contains("the run of an earlier process has no answer"), "{ended:#?}");
+}
+
+#[test]
+fn an_answer_that_was_not_begun_to_be_sent_is_sent_once() {
+    let post = Post::new();
+    let listener = post.listen(&["--provider", "direct"]);
+    post.put("a", "time.now zone=UTC");
+    drop(post.answers(1));
+    listener.end("-TERM").expect(0);
+    // The journal of a program that ended between the end of the run and the answer.
+    let [journal] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{end}", journal.display()));
+    }
+    let session = format!("box/{}", journal.file_stem().unwrap().to_str().unwrap());
+    let path = journal.to_str().unwrap();
+    let run = ["run", "fs.read path=README.md", "--provider", "direct", "--journal", path, "--session", &session];
+    post.crib.run(&[&run[..], &["--grant", "message:write:reply"]].concat()).expect(0);
+
+    let listener = post.listen(&["--provider", "direct"]);
+    for count in [3, 4] {
+        post.put("a", "time.now zone=UTC");
+        let answers = post.answers(count)("a");
+        assert!(answers[1].contains("# Hello") && answers.len() == count, "{answers:#?}");
+        assert!(answers[2..].iter().all(|answer| answer.contains("UTC")), "{answers:#?}");
+    }
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_busy_chat_does_not_keep_the_others_waiting() {
+    let post = Post::new();
+    for _ in 0..8 {
+        post.put("busy", "time.now zone=UTC");
+    }
+    post.put("other", "fs.read path=README.md");
+    let listener = post.listen(&["--provider", "direct", "--max-chats", "1"]);
+    drop(post.answers(9));
+    listener.end("-TERM").expect(0);
+    let answers = lines(&post.crib.dir.path().join("out.jsonl"));
+    let place = answers.iter().position(|answer| answer["chat"] == "other").unwrap();
+    assert!(place < 8, "{answers:#?}");
+}
+
+#[test]
+fn without_records_each_message_is_a_conversation_of_its_own() {
+    for settings in ["", "sessions.record = false\n"] {
+        let post = Post::with_settings(settings);
+        let script = post.crib.script(&[r#"{"text": "one"}"#, r#"{"text": "two"}"#]);
+        let flag: &[&str] = if settings.is_empty() { &["--no-journal"] } else { &[] };
+        post.put("a", "next");
+        post.put("a", "next");
+        let listener = post.listen(&[&["--script", &*script], flag].concat());
+        assert_eq!(post.answers(2)("a"), ["one", "one"]);
+        listener.end("-TERM").expect(0);
+        assert!(post.journals().is_empty() && post.waiting().is_empty(), "{:?}", post.journals());
+    }
+}
+
+#[test]
+fn a_chat_has_no_more_than_todays_grant() {
+    let post = Post::new();
+    let write = "fs.write path=new.txt content=x";
+    let listener = post.listen(&["--provider", "direct", "--grant", "fs:write:**"]);
+    post.put("a", write);
+    drop(post.answers(1));
+    listener.end("-TERM").expect(0);
+    fs::remove_file(post.crib.root().join("new.txt")).unwrap();
+
+    let listener = post.listen(&["--provider", "direct"]);
+    post.put("a", write);
+    assert!(post.answers(2)("a")[1].contains("needs fs:write:new.txt"));
+    listener.end("-TERM").expect(0);
+    assert!(!post.crib.root().join("new.txt").exists());
+}
+
+#[test]
+fn arguments_that_contradict_each_other_are_refused() {
+    let post = Post::new();
+    for (arguments, said) in [
+        (&["listen", "box", "box"][..], "the command names it twice"),
+        (&["listen", "box", "--resume"], "leave out --journal, --session and --resume"),
+    ] {
+        let ended = post.crib.run(&[arguments, &["--provider", "direct"]].concat()).expect(2);
+        assert!(ended.stderr.contains(said), "{ended:#?}");
+    }
+}
