@@ -11,7 +11,9 @@ use tools::{
     Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolName, ToolResult,
 };
+use tools_search::Index;
 
+use crate::disclosure::{indirect, is_own, own_entries};
 use crate::fingerprint::fingerprint;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
@@ -37,7 +39,10 @@ pub struct ToolSet(Arc<Inner>);
 struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
+    /// The entries that requests offer, sorted by name. `None` means all.
+    offered: Option<Vec<Arc<Entry>>>,
     skipped: Vec<SkippedTool>,
+    index: Arc<OnceLock<Index>>,
     digest: OnceLock<Digest>,
     definition_digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
     /// Without and with examples; of each, without and with a limit.
@@ -60,21 +65,90 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        let (digest, definition_digests) = Default::default();
-        Self(Arc::new(Inner { entries, skipped, digest, definition_digests, wires: Default::default() }))
+        Self::assemble(entries, None, skipped, Arc::default())
     }
 
-    /// Returns the tools, sorted by name.
+    fn assemble(
+        entries: Vec<Arc<Entry>>,
+        offered: Option<Vec<Arc<Entry>>>,
+        skipped: Vec<SkippedTool>,
+        index: Arc<OnceLock<Index>>,
+    ) -> Self {
+        let (digest, definition_digests, wires) = Default::default();
+        Self(Arc::new(Inner { entries, offered, skipped, index, digest, definition_digests, wires }))
+    }
+
+    /// Returns the same tools with `tools.search` and `tools.call`, of which requests offer these two and the selected ones. Returns
+    /// `None` if another tool has one of the two names.
+    pub(crate) fn disclosing(&self, always: &Selection) -> Option<Self> {
+        let own = own_entries();
+        if own.iter().any(|entry| self.contains(entry.name())) {
+            return None;
+        }
+        let with_own = |entries: &mut dyn Iterator<Item = &Arc<Entry>>| {
+            let mut entries: Vec<_> = entries.chain(own).cloned().collect();
+            entries.sort_by(|a, b| a.name().cmp(b.name()));
+            entries
+        };
+        let entries = with_own(&mut self.list().iter());
+        let offered = with_own(&mut self.list().iter().filter(|entry| always.matches(entry)));
+        Some(Self::assemble(entries, Some(offered), self.skipped().to_vec(), self.0.index.clone()))
+    }
+
+    /// Takes over the parts of another set's index that this set needs too.
+    pub(crate) fn with_index_of(self, former: &Self) -> Self {
+        if let Some(index) = former.0.index.get() {
+            self.0.index.get_or_init(|| index.updated(self.searched()));
+        }
+        self
+    }
+
+    /// Returns the index of the tools. Built on first use.
+    pub(crate) fn index(&self) -> &Index {
+        self.0.index.get_or_init(|| Index::new(self.searched()))
+    }
+
+    /// Returns the definitions that can be found.
+    fn searched(&self) -> impl Iterator<Item = &Tool> {
+        self.list().iter().filter(|entry| !is_own(entry)).map(|entry| entry.tool())
+    }
+
+    /// Returns the tools, sorted by name. All of them can be called.
     pub fn list(&self) -> &[Arc<Entry>] {
         &self.0.entries
     }
 
-    /// Returns the definitions of the tools, sorted by name.
-    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.0.entries.iter().map(|entry| entry.tool())
+    /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
+    /// model search for the others.
+    pub fn offered(&self) -> &[Arc<Entry>] {
+        self.0.offered.as_ref().unwrap_or(&self.0.entries)
     }
 
-    /// Returns the tools as the public service takes them, without examples.
+    /// Returns the definitions of the [offered](Self::offered) tools, sorted by name.
+    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
+        self.offered().iter().map(|entry| entry.tool())
+    }
+
+    /// Returns true if requests do not offer all tools.
+    pub(crate) fn is_disclosing(&self) -> bool {
+        self.0.offered.is_some()
+    }
+
+    /// Returns the tool of this name or former name if requests do not offer it.
+    pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
+        let offered = self.0.offered.as_ref()?;
+        let entry = self.0.find(name)?;
+        offered.binary_search_by(|other| other.name().cmp(entry.name())).is_err().then(|| entry.clone())
+    }
+
+    /// Returns the call for which a call of `tools.call` stands. Returns `None` for another call, and if the set has a tool of its own by
+    /// that name.
+    pub(crate) fn inner_call(&self, call: &ToolCall) -> Option<ToolCall> {
+        let inner = indirect::inner(call)?;
+        self.get(indirect::CALLER).map_or(true, |entry| is_own(&entry)).then_some(inner)
+    }
+
+    /// Returns the offered tools as the public service takes them, without examples.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
         self.wire_as(WireOptions::new(format).with_strictness(strictness))
     }
@@ -83,7 +157,8 @@ impl ToolSet {
     pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), options)
+            let hidden: Vec<_> = self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
+            WireToolSet::new(self.offered(), &hidden, self.skipped().to_vec(), options)
         })
     }
 
@@ -135,6 +210,10 @@ impl ToolSet {
     /// For a tool outside the set, the secret arguments are unknown. All its arguments are masked if any tool of the set has
     /// secrets.
     pub fn masked_arguments(&self, call: &ToolCall) -> Json {
+        if let Some(mut inner) = self.inner_call(call) {
+            inner.arguments = self.masked_arguments(&inner);
+            return indirect::with_inner(call.clone(), &inner).arguments;
+        }
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {

@@ -2,13 +2,18 @@
 //! offers their services.
 
 mod ask;
+mod call;
 mod generate;
 mod output;
+mod search;
 mod spawn;
 mod task;
 mod todo;
 
 use tools::{Catalog, RegisterError};
+
+pub(crate) use self::call::CALL_TOOL;
+pub(crate) use self::search::SEARCH_TOOL;
 
 /// Adds the tools to a catalog without link-time registration, for example in tests.
 ///
@@ -17,8 +22,10 @@ use tools::{Catalog, RegisterError};
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &ask::ASK_TOOL,
+        &CALL_TOOL,
         &generate::GENERATE_TOOL,
         &output::OUTPUT_TOOL,
+        &SEARCH_TOOL,
         &spawn::SPAWN_TOOL,
         &task::CANCEL_TOOL,
         &task::LIST_TOOL,
