@@ -157,7 +157,8 @@ impl ToolSet {
     pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
-            let hidden: Vec<_> = self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
+            let hidden: Vec<_> =
+                self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
             WireToolSet::new(self.offered(), &hidden, self.skipped().to_vec(), options)
         })
     }

@@ -74,7 +74,8 @@ impl WireToolSet {
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
         collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
-        let relaxed = |entry: &Arc<Entry>| Some((entry.clone(), render(entry, format, Strictness::Relaxed).ok()?.clone()));
+        let relaxed =
+            |entry: &Arc<Entry>| Some((entry.clone(), render(entry, format, Strictness::Relaxed).ok()?.clone()));
         let mut hidden: Vec<_> = hidden.iter().filter_map(relaxed).collect();
         let names = loop {
             // The other names need no table.

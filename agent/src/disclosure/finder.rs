@@ -124,11 +124,14 @@ impl ToolFinder {
         }
         match search.others {
             0 => {}
-            others => text += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n"),
+            others => {
+                text += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n")
+            }
         }
         if !too_large.is_empty() {
             let listed = too_large.join(", ");
-            text += &format!("Left out, because the result would be too large: {listed}; search for one by its name.\n");
+            text +=
+                &format!("Left out, because the result would be too large: {listed}; search for one by its name.\n");
         }
         (text, names)
     }

@@ -5,8 +5,8 @@ use tools::{ToolContext, ToolError, ToolResult, tool};
 
 use crate::ToolFinder;
 
-/// Calls any of your tools by name, such as one that `tools.search` found. It is the call of that tool: with its own permissions,
-/// questions to the user and result.
+/// Calls any of your tools by name, such as one that a search found. It is the call of that tool, with its own permissions, questions to
+/// the user and result.
 // Pure: a driver runs the named call in place of this one. If another tool makes it, the named call is nested and passes the pipeline too.
 #[tool(
     name = "tools.call",
@@ -16,14 +16,17 @@ use crate::ToolFinder;
     timeout = "60m",
     delegates,
     tags = ["session"],
-    example({"name": "mcp:maps/route", "arguments": {"from": "Bern", "to": "Basel"}}),
+    example({"name": "todo.write", "arguments": {"items": [{"text": "Find it", "status": "active"}]}}),
+    example({"name": "todo.read"}),
 )]
 pub(crate) async fn call(
     cx: &ToolContext,
     /// The name of the tool, as the search returned it.
     name: String,
     /// The arguments, as the parameters of that tool define them.
+    // They may have secrets of the named tool, so nothing shows them as those of this one.
     #[serde(default)]
+    #[schemars(extend("writeOnly" = true))]
     arguments: Map<String, Value>,
 ) -> Result<ToolResult, ToolError> {
     cx.execute(&name, Value::Object(arguments)).await

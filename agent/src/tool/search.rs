@@ -14,7 +14,7 @@ const MOST: u32 = 20;
 /// Finds more tools for a task. You have more tools than you see: search before you say that something is not possible.
 ///
 /// Describe the task with the words that the name, the description or the parameters of a tool may have. The result has the definitions
-/// of the best matches, which `tools.call` calls.
+/// of the best matches, and says how to call them.
 // Pure: the tools of a session and its permissions are no resources. The result names only tools that the session may call.
 #[tool(
     name = "tools.search",
@@ -45,7 +45,9 @@ pub(crate) async fn search(
         "No tool matches these words. Try other words for the task, or its parts.".to_owned()
     } else {
         let caller = cx.spelling(CALLER);
-        format!("{definitions}Call a found tool with {caller}, by its name and with the arguments that its parameters define.")
+        format!(
+            "{definitions}Call a found tool with {caller}, by its name and with the arguments that its parameters define."
+        )
     };
     let mut result = ToolResult::text(text);
     result.structured = Some(json!({FOUND: names}).into());

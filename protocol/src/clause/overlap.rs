@@ -5,8 +5,8 @@ use super::pattern::Pattern;
 use crate::Target;
 
 impl Clause {
-    /// Returns false if no target is covered by both clauses. Exact for subtrees, single values and everything. Of two patterns with
-    /// wildcards, only the texts before the first wildcard are compared, so true may be too much.
+    /// Returns false if no target is covered by both clauses. Exact for subtrees, single values and everything. Two patterns with wildcards
+    /// are compared by segments up to the first `**`, and by their text before the first wildcard, so true may be too much.
     ///
     /// ```
     /// use protocol::Clause;
@@ -42,8 +42,10 @@ impl Clause {
                 value != "." && glob.is_match(value.as_bytes())
             }
             _ => {
-                let (one, two) = (self.head(), other.head());
-                one.starts_with(two) || two.starts_with(one)
+                let (one_head, two_head) = (self.head(), other.head());
+                let is_begun = one_head.starts_with(two_head) || two_head.starts_with(one_head);
+                let is_words = matches!(one, Pattern::Words(_)) || matches!(two, Pattern::Words(_));
+                is_begun && (is_words || segments_meet(self.pattern(), other.pattern()))
             }
         }
     }
@@ -62,6 +64,37 @@ impl Clause {
 
 fn before<'a>(text: &'a str, ends: &[char]) -> &'a str {
     text.split(ends).next().unwrap_or_default()
+}
+
+/// Returns false if no path has the segments of both patterns. Alternatives and escapes may contain anything.
+fn segments_meet(one: &str, two: &str) -> bool {
+    if [one, two].iter().any(|text| text.contains(['{', '\\'])) {
+        return true;
+    }
+    let (mut one, mut two) = (one.split('/'), two.split('/'));
+    loop {
+        match (one.next(), two.next()) {
+            (None, None) | (Some("**"), _) | (_, Some("**")) => return true,
+            (None, _) | (_, None) => return false,
+            (Some(one), Some(two)) if !segment_meets(one, two) => return false,
+            _ => {}
+        }
+    }
+}
+
+/// Returns false if no text is covered by both segments.
+fn segment_meets(one: &str, two: &str) -> bool {
+    let is_plain = |text: &str| !text.contains(['*', '?', '[']);
+    let covers = |pattern: &str, text: &str| match Pattern::compile(pattern) {
+        Ok(Pattern::Glob(glob)) => glob.is_match(text.as_bytes()),
+        _ => true,
+    };
+    match (is_plain(one), is_plain(two)) {
+        (true, true) => one == two,
+        (true, false) => covers(two, one),
+        (false, true) => covers(one, two),
+        (false, false) => true,
+    }
 }
 
 /// Returns true if the value is the base or below it.
@@ -89,6 +122,9 @@ mod tests {
             ("fs:read:a", "fs:read:b"),
             ("fs:read:a/b.rs", "fs:read:*/*.md"),
             ("fs:read:src/**", "fs:read:doc/*.md"),
+            ("fs:read:a/**", "fs:read:*.md"),
+            ("fs:read:a/b/**", "fs:read:?/[c-d]"),
+            ("fs:read:a/*", "fs:read:*"),
             ("exec:write:git **", "exec:write:npm **"),
             ("exec:write:git **", "exec:write:npm test"),
             ("*:write:a*", "exec:write:**/x"),
@@ -109,6 +145,9 @@ mod tests {
             ("fs:read:src/**", "fs:read:**/x"),
             ("fs:read:a/b.rs", "fs:read:*/*.rs"),
             ("fs:read:a?", "fs:read:[ab]c"),
+            ("fs:read:a/*", "fs:read:*/**"),
+            ("fs:read:a/b/**", "fs:read:?/[a-b]"),
+            ("fs:read:a/b/**", "fs:read:{a/b,c}/*"),
             (r"fs:read:a\*", "fs:read:a*"),
             ("exec:write:git **", "exec:write:git push"),
             ("exec:write:git **", "exec:write:git"),
