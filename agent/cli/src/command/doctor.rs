@@ -9,6 +9,7 @@ use clap::Args;
 use self::finding::Finding;
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
+use crate::disclosure;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -106,6 +107,7 @@ fn facts(settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigEr
     let choice = ProviderChoice::from_settings(settings);
     let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
     let lines = std::iter::once(provider)
+        .chain(disclosure::report(root, settings))
         .chain(programs())
         .chain(jobs(root))
         .chain(web::report(settings)?)

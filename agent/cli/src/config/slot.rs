@@ -9,6 +9,7 @@ use tools::Clause;
 use tools::policy::Rule;
 
 use super::origin::{Origin, Setting};
+use crate::disclosure::DisclosureMode;
 use crate::size::Size;
 
 /// The seconds of a day.
@@ -111,6 +112,12 @@ impl Document for ReasoningEffort {
 }
 
 impl Document for ToolChoice {
+    fn document(&self) -> Value {
+        json!(self.to_string())
+    }
+}
+
+impl Document for DisclosureMode {
     fn document(&self) -> Value {
         json!(self.to_string())
     }
