@@ -16,8 +16,14 @@ pub enum Field {
     Tag,
     /// The name of a parameter, at any depth.
     Parameter,
-    /// The description of a parameter, at any depth.
+    /// The description of a parameter, at any depth, and the texts that it allows as value.
     ParameterDescription,
+}
+
+impl Field {
+    /// All fields. The position of a field is its discriminant.
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Name, Self::Title, Self::Description, Self::Tag, Self::Parameter, Self::ParameterDescription];
 }
 
 impl fmt::Display for Field {

@@ -1,59 +1,153 @@
 //! [`Index`]: definitions that can be searched by words.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 
 use protocol::{Tool, ToolName};
 
+use crate::document::{Document, fingerprint};
+use crate::query::Query;
+use crate::rank::Ranking;
+use crate::words::{Settings, Words};
 use crate::{Field, Found, Match};
 
 /// Definitions that can be searched by words. Immutable; clones are cheap.
-#[derive(Clone, Debug)]
-pub struct Index(Arc<Vec<(ToolName, String)>>);
+///
+/// ```
+/// use protocol::Tool;
+/// use serde_json::json;
+/// use tools_search::Index;
+///
+/// let parameters = json!({"properties": {"path": {"type": "string", "description": "The file to read"}}});
+/// let tools = [
+///     Tool::new("fs.read", "Reads a file.", parameters)?,
+///     Tool::new("getWeather", "Returns the forecast for a place.", json!({}))?,
+/// ];
+/// let index = Index::new(&tools);
+///
+/// let found = index.search("what is the weather in Berlin?", 5, |_| true);
+/// assert_eq!(found[0].name, "getWeather");
+/// assert_eq!(found[0].matches[0].word, "weather");
+///
+/// // A tool that may not be called is not found.
+/// assert!(index.search("read files", 5, |name| *name != "fs.read").is_empty());
+/// # Ok::<(), protocol::InvalidName>(())
+/// ```
+#[derive(Clone)]
+pub struct Index {
+    /// Sorted by name.
+    documents: Arc<[Arc<Document>]>,
+    settings: Settings,
+    ranking: Ranking,
+}
 
 impl Index {
+    /// The maximum number of different words of a query that are searched for. Further ones are ignored.
+    pub const MAX_QUERY_WORDS: usize = 64;
+
     /// Builds the index of `tools`.
     pub fn new<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Self {
-        let text = |tool: &Tool| format!("{} {}", tool.name, tool.description).to_lowercase();
-        Self(Arc::new(tools.into_iter().map(|tool| (tool.name.clone(), text(tool))).collect()))
+        Self::with_settings(tools, Settings::ALL, Ranking::TUNED)
     }
 
-    /// Builds the index of `tools`, reusing the parts of definitions that are in this index unchanged.
+    pub(crate) fn with_settings<'a>(
+        tools: impl IntoIterator<Item = &'a Tool>,
+        settings: Settings,
+        ranking: Ranking,
+    ) -> Self {
+        Self { documents: Arc::new([]), settings, ranking }.updated(tools)
+    }
+
+    /// Builds the index of `tools`. Definitions whose texts are in this index unchanged are not read again.
     #[must_use]
     pub fn updated<'a>(&self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
-        Self::new(tools)
+        let known: HashMap<u64, &Arc<Document>> =
+            self.documents.iter().map(|document| (document.fingerprint, document)).collect();
+        let mut words = Words::new(self.settings);
+        let document = |tool: &Tool| {
+            let fingerprint = fingerprint(tool);
+            match known.get(&fingerprint) {
+                Some(document) => Arc::clone(document),
+                None => Arc::new(Document::new(tool, fingerprint, &mut words)),
+            }
+        };
+        let mut documents: Vec<_> = tools.into_iter().map(document).collect();
+        documents.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { documents: documents.into(), ..*self }
     }
 
-    /// Returns at most `limit` tools that have words of `query`, best first.
+    /// Returns at most `limit` tools that have words of `query`, best first. Equally good ones are sorted by name.
     ///
-    /// `may` is asked before ranking: a tool that it refuses has no influence on the result.
+    /// - `may` is asked about every tool before any is ranked. A tool that it refuses has no influence on the result: neither on the
+    ///   order, nor on a score.
+    /// - A query is words and nothing else; no character has a meaning. Its first [`MAX_QUERY_WORDS`](Self::MAX_QUERY_WORDS) different
+    ///   words in its first 8 KiB are read, without stop words.
     pub fn search(&self, query: &str, limit: usize, may: impl Fn(&ToolName) -> bool) -> Vec<Found> {
-        let query = query.to_lowercase();
-        let words: Vec<&str> = query.split_whitespace().collect();
-        let mut found: Vec<Found> = self
-            .0
-            .iter()
-            .filter(|(name, _)| may(name))
-            .filter_map(|(name, text)| {
-                let matches: Vec<Match> = words
-                    .iter()
-                    .filter(|word| text.contains(*word))
-                    .map(|word| Match { word: (*word).to_owned(), fields: vec![Field::Description] })
-                    .collect();
-                (!matches.is_empty()).then(|| Found { name: name.clone(), score: matches.len() as f64, matches })
-            })
-            .collect();
-        found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.name.cmp(&b.name)));
-        found.truncate(limit);
-        found
+        let query = Query::new(query, Self::MAX_QUERY_WORDS, self.settings);
+        if query.words.is_empty() {
+            return Vec::new();
+        }
+        let allowed = self.documents.iter().map(|document| &**document).filter(|document| may(&document.name));
+        let mut ranked = self.ranking.rank(allowed, &query);
+        ranked.truncate(limit);
+        ranked
+            .into_iter()
+            .map(|(score, document)| Found { name: document.name.clone(), score, matches: matches(document, &query) })
+            .collect()
     }
 
     /// Returns the number of tools.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.documents.len()
     }
 
     /// Returns true if the index has no tool.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.documents.is_empty()
+    }
+}
+
+/// Returns the words of the query that the document has, in the order of the query.
+fn matches(document: &Document, query: &Query) -> Vec<Match> {
+    let mut found: Vec<(usize, Match)> = document
+        .terms
+        .iter()
+        .filter_map(|term| {
+            let word = query.position(term.stem)?;
+            let fields = Field::ALL.into_iter().filter(|field| term.counts[*field as usize] > 0).collect();
+            Some((word, Match { word: query.words[word].text.clone(), fields }))
+        })
+        .collect();
+    found.sort_by_key(|(word, _)| *word);
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_update_reads_only_changed_definitions() {
+        let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
+        let index = Index::new(&[tool("kept", "same"), tool("edited", "before"), tool("gone", "away")]);
+        let updated = index.updated(&[tool("added", "new"), tool("edited", "after"), tool("kept", "same")]);
+        let kept =
+            |index: &Index, name: &str| index.documents.iter().find(|document| document.name == name).map(Arc::clone);
+        let [before, after] = ["kept", "edited"]
+            .map(|name| kept(&index, name).zip(kept(&updated, name)).unwrap())
+            .map(|(a, b)| Arc::ptr_eq(&a, &b));
+        assert!(before);
+        assert!(!after);
+        assert!(kept(&updated, "gone").is_none());
+        assert_eq!(updated.len(), 3);
     }
 }

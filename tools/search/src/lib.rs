@@ -1,9 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+mod document;
 mod field;
 mod found;
 mod index;
+mod query;
+mod rank;
 mod reranker;
+mod text;
+mod words;
+
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod measurements;
 
 pub use field::Field;
 pub use found::{Found, Match};

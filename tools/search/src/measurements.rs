@@ -1,0 +1,90 @@
+//! Prints the tables of the README.
+
+#![allow(clippy::print_stdout, reason = "prints its measurements")]
+
+use std::time::{Duration, Instant};
+
+use peak_alloc::PeakAlloc;
+use protocol::Tool;
+
+use crate::Index;
+use crate::corpus::{Corpus, Quality};
+use crate::rank::Ranking;
+use crate::words::Settings;
+
+#[global_allocator]
+static HEAP: PeakAlloc = PeakAlloc;
+
+fn row(name: &str, quality: Quality) {
+    let [one, five, ten] = quality.recall.map(|recall| format!("{recall:.3}"));
+    println!("| {name} | {one} | {five} | {ten} | {:.3} |", quality.ndcg);
+}
+
+#[test]
+#[ignore = "prints measurements: TOOLCRIB_DATA=... cargo test --release -p toolcrib-search --lib -- --ignored --nocapture measurements"]
+fn tables() {
+    let bfcl = Corpus::new(|source| source == "bfcl");
+    let all = Corpus::new(|_| true);
+    let held = bfcl.queries.iter().filter(|question| question.held).count();
+    println!("\n{held} of {} queries are held back\n", bfcl.queries.len());
+    println!("| tools, queries | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
+    for corpus in [&bfcl, &all] {
+        let index = Index::new(&corpus.tools);
+        row(&format!("{}, held half", corpus.tools.len()), corpus.quality(&index, |question| question.held));
+        row(&format!("{}, tuning half", corpus.tools.len()), corpus.quality(&index, |question| !question.held));
+        row(&format!("{}, all", corpus.tools.len()), corpus.quality(&index, |_| true));
+    }
+
+    println!("\n| without | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
+    let [name, title, description, tag, ..] = Ranking::TUNED.weights;
+    let no_parameters = Ranking { weights: [name, title, description, tag, 0.0, 0.0], ..Ranking::TUNED };
+    let variants = [
+        ("nothing", Settings::ALL, Ranking::TUNED),
+        ("splitting of identifiers", Settings { split: false, ..Settings::ALL }, Ranking::TUNED),
+        ("parameters", Settings::ALL, no_parameters),
+        ("weights", Settings::ALL, Ranking { weights: [1.0; 6], ..Ranking::TUNED }),
+        ("stemming", Settings { stem: false, ..Settings::ALL }, Ranking::TUNED),
+        ("stop words", Settings { stop: false, ..Settings::ALL }, Ranking::TUNED),
+    ];
+    for (without, settings, ranking) in variants {
+        let index = Index::with_settings(&bfcl.tools, settings, ranking);
+        row(without, bfcl.quality(&index, |question| question.held));
+    }
+
+    println!("\n| tools | build | update of one | query p50 | p99 | heap of a tool |\n|--:|--:|--:|--:|--:|--:|");
+    for number in [100, 1_000, 10_000] {
+        let tools: Vec<Tool> = (0..number).map(|at| tool(&all.tools, at, number)).collect();
+        let before = HEAP.current_usage();
+        let index = Index::new(&tools);
+        let heap = (HEAP.current_usage() - before) / number;
+        let build = fastest(|| Index::new(&tools));
+        let mut changed = tools.clone();
+        changed[0].description.push_str(" Changed.");
+        let update = fastest(|| index.updated(&changed));
+        let mut times: Vec<Duration> =
+            all.queries.iter().map(|question| fastest(|| index.search(&question.text, 10, |_| true))).collect();
+        times.sort();
+        let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+        println!("| {number} | {build:.1?} | {update:.1?} | {p50:.2?} | {p99:.2?} | {heap} B |");
+    }
+}
+
+/// Returns one of `number` tools from all over the corpus, with a name of its own.
+fn tool(tools: &[Tool], at: usize, number: usize) -> Tool {
+    let from = if number < tools.len() { at * tools.len() / number } else { at % tools.len() };
+    let mut tool = tools[from].clone();
+    tool.name = format!("{}_copy{}", tool.name, at / tools.len()).parse().unwrap();
+    tool
+}
+
+/// Returns the shortest of five times, which other programs disturbed least.
+fn fastest<T>(work: impl Fn() -> T) -> Duration {
+    let once = |_| {
+        let since = Instant::now();
+        let done = work();
+        let time = since.elapsed();
+        drop(done);
+        time
+    };
+    (0..5).map(once).min().unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! BM25 over weighted fields.
+
+use crate::Field;
+use crate::document::{Document, Term};
+use crate::query::Query;
+
+/// The parameters of the ranking.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranking {
+    /// The number of times that a word in each field counts.
+    pub(crate) weights: [f64; Field::ALL.len()],
+    /// How much a word counts that a definition repeats.
+    pub(crate) k1: f64,
+    /// How much a long definition counts less, between 0 and 1.
+    pub(crate) b: f64,
+}
+
+impl Ranking {
+    /// The parameters that found most tools for one half of the measured queries. No measured tool has a title or tags; they count as
+    /// much as the name.
+    pub(crate) const TUNED: Self = Self { weights: [1.65, 1.65, 0.9, 1.65, 1.55, 0.55], k1: 0.8, b: 0.8 };
+
+    /// Returns the documents that have words of the query, best first. Counts only the passed documents, so that no other one has an
+    /// influence. Equal scores are in the order of the documents.
+    pub(crate) fn rank<'a>(
+        &self,
+        documents: impl Iterator<Item = &'a Document>,
+        query: &Query,
+    ) -> Vec<(f64, &'a Document)> {
+        let mut number = 0_usize;
+        let mut total = 0.0;
+        let mut having = vec![0_usize; query.words.len()];
+        let mut candidates: Vec<(&Document, f64, usize)> = Vec::new();
+        // The words of all candidates, each with its weighted count.
+        let mut hits: Vec<(usize, f64)> = Vec::new();
+        for document in documents {
+            let length = self.length(document);
+            number += 1;
+            total += length;
+            let known = hits.len();
+            for term in &document.terms {
+                if let Some(word) = query.position(term.stem) {
+                    let count = self.count(term);
+                    if count > 0.0 {
+                        hits.push((word, count));
+                        having[word] += 1;
+                    }
+                }
+            }
+            if hits.len() > known {
+                candidates.push((document, length, hits.len()));
+            }
+        }
+        let number = number as f64;
+        let average = total / number;
+        let rarity = |having: usize| (1.0 + (number - having as f64 + 0.5) / (having as f64 + 0.5)).ln();
+        let rarities: Vec<f64> = having.into_iter().map(rarity).collect();
+        let mut start = 0;
+        let mut ranked: Vec<(f64, &Document)> = Vec::with_capacity(candidates.len());
+        for (document, length, end) in candidates {
+            let saturation = self.k1 * (1.0 - self.b + self.b * length / average);
+            let score = |(word, count): &(usize, f64)| rarities[*word] * count * (self.k1 + 1.0) / (count + saturation);
+            ranked.push((hits[start..end].iter().map(score).sum(), document));
+            start = end;
+        }
+        ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        ranked
+    }
+
+    fn length(&self, document: &Document) -> f64 {
+        self.weights.iter().zip(document.lengths).map(|(weight, length)| weight * f64::from(length)).sum()
+    }
+
+    fn count(&self, term: &Term) -> f64 {
+        self.weights.iter().zip(term.counts).map(|(weight, count)| weight * f64::from(count)).sum()
+    }
+}
