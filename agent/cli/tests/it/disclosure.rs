@@ -45,7 +45,8 @@ fn doctor_says_what_the_definitions_cost_in_each_mode() {
     let search = line(&crib);
     assert!(search.contains("(2 tools) with a search") && search.contains(" searches"), "{search}");
     write_user(&crib, "disclosure.mode = 'some'");
-    assert!(crib.run(&["doctor"]).expect(8).stdout.contains("must be all, auto or search"));
+    let finding = crib.run(&["doctor", "--json"]).expect(8).documents().remove(0);
+    assert!(finding["message"].as_str().unwrap().contains("must be all, auto or search"), "{finding}");
 }
 
 /// The chunks of a turn with one call.
