@@ -89,9 +89,8 @@ impl Index {
             return Vec::new();
         }
         let allowed = self.documents.iter().map(|document| &**document).filter(|document| may(&document.name));
-        let mut ranked = self.ranking.rank(allowed, &query);
-        ranked.truncate(limit);
-        ranked
+        self.ranking
+            .rank(allowed, &query, limit)
             .into_iter()
             .map(|(score, document)| Found { name: document.name.clone(), score, matches: matches(document, &query) })
             .collect()

@@ -12,7 +12,7 @@ mod words;
 
 #[cfg(test)]
 mod corpus;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod measurements;
 
 pub use field::Field;

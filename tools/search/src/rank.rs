@@ -20,12 +20,13 @@ impl Ranking {
     /// much as the name.
     pub(crate) const TUNED: Self = Self { weights: [1.65, 1.65, 0.9, 1.65, 1.55, 0.55], k1: 0.8, b: 0.8 };
 
-    /// Returns the documents that have words of the query, best first. Counts only the passed documents, so that no other one has an
-    /// influence. Equal scores are in the order of the documents.
+    /// Returns at most `limit` documents that have words of the query, best first. Counts only the passed documents, so that no other one
+    /// has an influence. Equal scores are in the order of names.
     pub(crate) fn rank<'a>(
         &self,
         documents: impl Iterator<Item = &'a Document>,
         query: &Query,
+        limit: usize,
     ) -> Vec<(f64, &'a Document)> {
         let mut number = 0_usize;
         let mut total = 0.0;
@@ -63,7 +64,14 @@ impl Ranking {
             ranked.push((hits[start..end].iter().map(score).sum(), document));
             start = end;
         }
-        ranked.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let better = |(a, one): &(f64, &Document), (b, other): &(f64, &Document)| {
+            b.total_cmp(a).then_with(|| one.name.cmp(&other.name))
+        };
+        if limit < ranked.len() {
+            ranked.select_nth_unstable_by(limit, better);
+            ranked.truncate(limit);
+        }
+        ranked.sort_unstable_by(better);
         ranked
     }
 

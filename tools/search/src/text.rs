@@ -74,7 +74,7 @@ mod tests {
                 },
                 "days": {"items": {"anyOf": [{"const": "monday"}, {"$ref": "#/$defs/Day"}]}},
             },
-            "$defs": {"Day": {"properties": {"hour": true}}},
+            "$defs": {"Day": {"properties": {"hour": {"properties": {"minute": true}}}}},
         });
         let mut tool = Tool::new("weather.get", "Gets it.", parameters).unwrap().with_tags(["net"]);
         tool.title = Some("Weather".to_owned());
@@ -89,11 +89,15 @@ mod tests {
         assert_eq!(field(Field::Title), ["Weather"]);
         assert_eq!(field(Field::Tag), ["net"]);
         assert_eq!(field(Field::Description), ["Gets it."]);
-        let mut top = field(Field::Parameter);
-        top[..2].sort_unstable();
-        assert_eq!(top[..2], ["days", "place"]);
-        top[2..].sort_unstable();
-        assert_eq!(top[2..], ["city", "hour"]);
+        let depth = |name: &&str| match *name {
+            "place" | "days" => 1,
+            "city" | "hour" => 2,
+            "minute" => 3,
+            other => panic!("{other}"),
+        };
+        let parameters = field(Field::Parameter);
+        assert_eq!(parameters.len(), 5);
+        assert!(parameters.is_sorted_by_key(depth), "{parameters:?}");
         let mut described = field(Field::ParameterDescription);
         described.sort_unstable();
         assert_eq!(described, ["A city.", "A place.", "All.", "Oslo", "monday"]);

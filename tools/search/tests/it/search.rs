@@ -32,33 +32,60 @@ fn every_field_is_searched() {
 #[test]
 fn a_result_says_which_words_matched_in_which_fields() {
     let index = Index::new(&tools());
-    let found = index.search("Reading the nice FILES, please: reads!", 10, |name| *name == "fs.read");
+    let found = index.search("The nice PATH to FILES: read fs, please; reads!", 10, |name| *name == "fs.read");
     let matches: Vec<_> = found[0].matches.iter().map(|found| (found.word.as_str(), found.fields.as_slice())).collect();
     let (name, description, parameter) = (Field::Name, Field::Description, Field::ParameterDescription);
-    assert_eq!(matches, [("reading", &[name, description, parameter][..]), ("files", &[description, parameter]),]);
+    assert_eq!(
+        matches,
+        [
+            ("path", &[Field::Parameter][..]),
+            ("files", &[description, parameter]),
+            ("read", &[name, description, parameter]),
+            ("fs", &[name]),
+        ]
+    );
 }
 
 #[test]
-fn a_rare_word_weighs_more_and_a_name_more_than_a_description() {
+fn a_rare_word_weighs_more_than_a_common_one() {
     let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
-    let index = Index::new(&[
-        tool("a", "list issue comments"),
-        tool("b", "list issue labels"),
-        tool("c", "list issue events"),
-        tool("labels", "all of them, really all"),
-    ]);
-    assert_eq!(names(&index, "list labels"), ["b", "labels", "a", "c"]);
-    assert_eq!(names(&index, "labels"), ["labels", "b"]);
+    let index = Index::new(&[tool("a", "issue"), tool("b", "issue"), tool("c", "issue"), tool("d", "label")]);
+    assert_eq!(names(&index, "issue label"), ["d", "a", "b", "c"]);
+}
+
+#[test]
+fn a_name_weighs_more_than_a_description_and_that_more_than_one_of_a_parameter() {
+    let tool = |name: &str, description: &str, parameter: &str| {
+        Tool::new(name, description, json!({"properties": {"xx": {"description": parameter}}})).unwrap()
+    };
+    let index = Index::new(&[tool("aa", "bb", "label"), tool("cc", "label", "bb"), tool("label", "bb", "cc")]);
+    assert_eq!(names(&index, "label"), ["label", "cc", "aa"]);
+}
+
+#[test]
+fn a_short_definition_weighs_more_than_a_long_one() {
+    let tool = |name: &str, description: &str| Tool::new(name, description, json!({})).unwrap();
+    let index = Index::new(&[tool("aa", "label with several other words around"), tool("bb", "label")]);
+    assert_eq!(names(&index, "label"), ["bb", "aa"]);
 }
 
 #[test]
 fn equal_results_are_sorted_by_name_and_limited() {
-    let tools: Vec<Tool> = (0..9).rev().map(|n| Tool::new(format!("t{n}"), "same words", json!({})).unwrap()).collect();
+    let tool = |number: usize| {
+        let description = if number == 70 { "same words, words" } else { "same words there" };
+        Tool::new(format!("t{number}"), description, json!({})).unwrap()
+    };
+    let tools: Vec<Tool> = (10..99).map(tool).collect();
     let index = Index::new(&tools);
-    let found: Vec<_> = index.search("words", 3, |_| true).into_iter().map(|found| found.name.to_string()).collect();
-    assert_eq!(found, ["t0", "t1", "t2"]);
-    assert!(index.search("words", 0, |_| true).is_empty());
-    assert_eq!(index.search("words", usize::MAX, |_| true).len(), 9);
+    let found = |limit| {
+        let found = index.search("words", limit, |_| true).into_iter().map(|found| found.name.to_string());
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(found(3), ["t70", "t10", "t11"]);
+    assert!(found(0).is_empty());
+    let all = found(usize::MAX);
+    assert_eq!(all.len(), 89);
+    assert!(all[1..].is_sorted());
 }
 
 #[test]
