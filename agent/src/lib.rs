@@ -12,6 +12,7 @@ mod event;
 mod extract;
 mod fingerprint;
 mod guidance;
+mod inner_call;
 mod json_answer;
 mod models;
 mod parameter;

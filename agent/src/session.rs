@@ -7,7 +7,7 @@ use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Exposure, Grant, Policy, Services, ToolContext};
 use tools_search::Reranker;
 
-use crate::disclosure::{SessionDisclosure, is_own};
+use crate::disclosure::{SessionDisclosure, is_of_search};
 use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
@@ -52,13 +52,14 @@ impl Session {
         let cx = cx.with_services(services);
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let cx = if cx.service::<Exposure>().is_some() { cx } else { cx.with_service(Exposure::new()) };
-        let tools = tool_set(entries, &selection, cx.services());
+        let mut disclosure = SessionDisclosure::default();
+        let tools = tool_set(entries, &selection, cx.services(), &mut disclosure);
         Self {
             tools,
             selection,
             cx,
             system: SystemText::new(),
-            disclosure: SessionDisclosure::default(),
+            disclosure,
             messages: Vec::new(),
             compaction: Compaction::default(),
             turns: Arc::default(),
@@ -86,7 +87,8 @@ impl Session {
         self
     }
 
-    /// Sets the tools that requests offer. By default, the model [searches](Disclosure::Search) if there are many.
+    /// Sets the tools that requests offer. By default, the model [searches](Disclosure::Search) if there are many. The session offers
+    /// everything if its catalog does not have [`tools.search` and `tools.call`](crate::tool).
     #[must_use]
     pub fn with_disclosure(mut self, disclosure: Disclosure) -> Self {
         self.disclosure.set_disclosure(disclosure);
@@ -173,9 +175,8 @@ impl Session {
 
     /// Selects from these tools again, with the current selection.
     pub fn refresh(&mut self, entries: impl IntoIterator<Item = Arc<Entry>>) {
-        let tools = tool_set(entries, &self.selection, self.cx.services());
+        let tools = tool_set(entries, &self.selection, self.cx.services(), &mut self.disclosure);
         self.tools = tools.with_index_of(&self.tools);
-        self.disclosure.forget_tools();
     }
 
     /// Replaces the selection and selects from these tools.
@@ -237,8 +238,14 @@ impl Session {
     }
 }
 
-/// Returns the tools of a session. The tools that a search needs are added where it is needed.
-fn tool_set(entries: impl IntoIterator<Item = Arc<Entry>>, selection: &Selection, services: &Services) -> ToolSet {
-    let entries = entries.into_iter().filter(|entry| !is_own(entry));
+/// Returns the selected tools of a session. Those of a search are kept apart, because requests have them only if it is needed.
+fn tool_set(
+    entries: impl IntoIterator<Item = Arc<Entry>>,
+    selection: &Selection,
+    services: &Services,
+    disclosure: &mut SessionDisclosure,
+) -> ToolSet {
+    let (of_search, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_of_search(entry));
+    disclosure.set_catalog(&of_search);
     ToolSet::new(with_session_model(entries, services), selection, services)
 }

@@ -13,8 +13,8 @@ use tools::{
 };
 use tools_search::Index;
 
-use crate::disclosure::{indirect, is_own, own_entries};
 use crate::fingerprint::fingerprint;
+use crate::inner_call;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
@@ -39,14 +39,23 @@ pub struct ToolSet(Arc<Inner>);
 struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
-    /// The entries that requests offer, sorted by name. `None` means all.
-    offered: Option<Vec<Arc<Entry>>>,
+    /// The entries that requests offer. `None` means all.
+    offer: Option<Offer>,
     skipped: Vec<SkippedTool>,
     index: Arc<OnceLock<Index>>,
     digest: OnceLock<Digest>,
     definition_digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
     /// Without and with examples; of each, without and with a limit.
     wires: [[FormatCell<WireToolSet>; 2]; 2],
+}
+
+/// The entries that requests offer.
+#[derive(Debug)]
+struct Offer {
+    /// Sorted by name.
+    entries: Vec<Arc<Entry>>,
+    /// The tools among them that find and call the others.
+    of_search: Vec<Arc<Entry>>,
 }
 
 impl ToolSet {
@@ -70,29 +79,29 @@ impl ToolSet {
 
     fn assemble(
         entries: Vec<Arc<Entry>>,
-        offered: Option<Vec<Arc<Entry>>>,
+        offer: Option<Offer>,
         skipped: Vec<SkippedTool>,
         index: Arc<OnceLock<Index>>,
     ) -> Self {
         let (digest, definition_digests, wires) = Default::default();
-        Self(Arc::new(Inner { entries, offered, skipped, index, digest, definition_digests, wires }))
+        Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
     }
 
-    /// Returns the same tools with `tools.search` and `tools.call`, of which requests offer these two and the selected ones. Returns
-    /// `None` if another tool has one of the two names.
-    pub(crate) fn disclosing(&self, always: &Selection) -> Option<Self> {
-        let own = own_entries();
-        if own.iter().any(|entry| self.contains(entry.name())) {
+    /// Returns the same tools with those of a search, of which requests offer these and the selected ones. Returns `None` if another tool
+    /// has the name of one of them.
+    pub(crate) fn disclosing(&self, always: &Selection, of_search: &[Arc<Entry>]) -> Option<Self> {
+        if of_search.iter().any(|entry| self.contains(entry.name())) {
             return None;
         }
-        let with_own = |entries: &mut dyn Iterator<Item = &Arc<Entry>>| {
-            let mut entries: Vec<_> = entries.chain(own).cloned().collect();
+        let with_search = |selected: Vec<Arc<Entry>>| {
+            let mut entries = [&selected, of_search].concat();
             entries.sort_by(|a, b| a.name().cmp(b.name()));
             entries
         };
-        let entries = with_own(&mut self.list().iter());
-        let offered = with_own(&mut self.list().iter().filter(|entry| always.matches(entry)));
-        Some(Self::assemble(entries, Some(offered), self.skipped().to_vec(), self.0.index.clone()))
+        let entries = with_search(self.list().to_vec());
+        let offered = with_search(self.list().iter().filter(|entry| always.matches(entry)).cloned().collect());
+        let offer = Offer { entries: offered, of_search: of_search.to_vec() };
+        Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
     }
 
     /// Takes over the parts of another set's index that this set needs too.
@@ -110,7 +119,8 @@ impl ToolSet {
 
     /// Returns the definitions that can be found.
     fn searched(&self) -> impl Iterator<Item = &Tool> {
-        self.list().iter().filter(|entry| !is_own(entry)).map(|entry| entry.tool())
+        let is_of_search = |entry: &&Arc<Entry>| self.of_search().iter().any(|other| other.name() == entry.name());
+        self.list().iter().filter(move |entry| !is_of_search(entry)).map(|entry| entry.tool())
     }
 
     /// Returns the tools, sorted by name. All of them can be called.
@@ -121,7 +131,12 @@ impl ToolSet {
     /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
     /// model search for the others.
     pub fn offered(&self) -> &[Arc<Entry>] {
-        self.0.offered.as_ref().unwrap_or(&self.0.entries)
+        self.0.offer.as_ref().map_or(&self.0.entries, |offer| &offer.entries)
+    }
+
+    /// Returns the tools that find and call those which requests do not offer. Empty if they offer all.
+    fn of_search(&self) -> &[Arc<Entry>] {
+        self.0.offer.as_ref().map_or(&[], |offer| &offer.of_search)
     }
 
     /// Returns the definitions of the [offered](Self::offered) tools, sorted by name.
@@ -131,21 +146,21 @@ impl ToolSet {
 
     /// Returns true if requests do not offer all tools.
     pub(crate) fn is_disclosing(&self) -> bool {
-        self.0.offered.is_some()
+        self.0.offer.is_some()
     }
 
     /// Returns the tool of this name or former name if requests do not offer it.
     pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
-        let offered = self.0.offered.as_ref()?;
+        let offer = self.0.offer.as_ref()?;
         let entry = self.0.find(name)?;
-        offered.binary_search_by(|other| other.name().cmp(entry.name())).is_err().then(|| entry.clone())
+        offer.entries.binary_search_by(|other| other.name().cmp(entry.name())).is_err().then(|| entry.clone())
     }
 
     /// Returns the call for which a call of `tools.call` stands. Returns `None` for another call, and if the set has a tool of its own by
     /// that name.
     pub(crate) fn inner_call(&self, call: &ToolCall) -> Option<ToolCall> {
-        let inner = indirect::inner(call)?;
-        self.get(indirect::CALLER).map_or(true, |entry| is_own(&entry)).then_some(inner)
+        let inner = inner_call::inner(call)?;
+        (self.is_disclosing() || !self.contains(inner_call::CALLER)).then_some(inner)
     }
 
     /// Returns the offered tools as the public service takes them, without examples.
@@ -159,7 +174,7 @@ impl ToolSet {
         wires.get_or_init(options.format, options.strictness, || {
             let hidden: Vec<_> =
                 self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
-            WireToolSet::new(self.offered(), &hidden, self.skipped().to_vec(), options)
+            WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options)
         })
     }
 
@@ -213,7 +228,7 @@ impl ToolSet {
     pub fn masked_arguments(&self, call: &ToolCall) -> Json {
         if let Some(mut inner) = self.inner_call(call) {
             inner.arguments = self.masked_arguments(&inner);
-            return indirect::with_inner(call.clone(), &inner).arguments;
+            return inner_call::with_inner(call.clone(), &inner).arguments;
         }
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),

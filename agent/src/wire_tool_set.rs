@@ -11,8 +11,8 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName};
 
-use crate::disclosure::{indirect, is_own};
 use crate::fingerprint::fingerprint;
+use crate::inner_call;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
@@ -50,6 +50,8 @@ pub struct WireToolSet {
     tools: Vec<(Arc<Entry>, Arc<WireTool>)>,
     /// The tools that can be called and are not offered, sorted too.
     hidden: Vec<(Arc<Entry>, Arc<WireTool>)>,
+    /// True if a tool that is not part of a search has the name of the one that calls others.
+    has_own_caller: bool,
     names: WireNames,
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
@@ -61,11 +63,12 @@ pub struct WireToolSet {
 type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendable>;
 
 impl WireToolSet {
-    /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered. `skipped` are
-    /// the tools that no service is offered.
+    /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered, and
+    /// `of_search` the offered ones that find and call them. `skipped` are the tools that no service is offered.
     pub(crate) fn new(
         entries: &[Arc<Entry>],
         hidden: &[Arc<Entry>],
+        of_search: &[Arc<Entry>],
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
     ) -> Self {
@@ -90,24 +93,27 @@ impl WireToolSet {
         };
         if let Some(most) = format.most_tools().filter(|_| is_limited) {
             let reason = SkipReason::RequestLimit { format, most };
-            let mut over = tools.split_off(most.min(tools.len()));
             // The tools that find and call the others are sent in any case.
-            while let Some(own) = over.iter().position(|(entry, _)| is_own(entry)) {
-                let last = tools.iter().rposition(|(entry, _)| !is_own(entry));
-                let Some(last) = last else { break };
-                let own = over.remove(own);
-                over.insert(0, tools.remove(last));
-                tools.push(own);
-                tools.sort_by(|(a, _), (b, _)| a.name().cmp(b.name()));
-            }
+            let is_sent = |entry: &Entry| of_search.iter().any(|other| other.name() == entry.name());
+            let mut left = most.saturating_sub(of_search.len());
+            let (sent, over): (Vec<_>, Vec<_>) = tools.into_iter().partition(|(entry, _)| {
+                let is_sent = is_sent(entry);
+                let is_within = is_sent || left > 0;
+                left -= usize::from(is_within && !is_sent);
+                is_within
+            });
+            tools = sent;
             let over = over.into_iter();
             skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
         }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        let is_caller = |(entry, _): &&(Arc<Entry>, _)| *entry.name() == *inner_call::CALLER;
+        let has_own_caller = of_search.is_empty() && tools.iter().any(|tool| is_caller(&tool));
         Self {
             format,
             tools,
             hidden,
+            has_own_caller,
             names,
             skipped,
             definitions: OnceLock::new(),
@@ -199,25 +205,20 @@ impl WireToolSet {
 
     /// Changes the call for which a call of `tools.call` stands. Returns `None` for any other call.
     fn with_inner(&self, call: &ToolCall, change: &dyn Fn(ToolCall) -> ToolCall) -> Option<ToolCall> {
-        let inner = indirect::direct_inner(call)?;
-        let is_own = self.entry(indirect::CALLER).is_none_or(|(entry, _)| is_own(entry));
-        let changed = is_own.then(|| change(inner.clone())).filter(|changed| *changed != inner)?;
-        Some(indirect::with_inner(call.clone(), &changed))
+        let inner = inner_call::direct_inner(call)?;
+        let changed = (!self.has_own_caller).then(|| change(inner.clone())).filter(|changed| *changed != inner)?;
+        Some(inner_call::with_inner(call.clone(), &changed))
     }
 
     /// Returns the tool of this name, or else of this former name, in the catalog, offered or not.
     pub(crate) fn get(&self, name: &str) -> Option<&WireTool> {
-        self.entry(name).map(|(_, wire)| &**wire)
-    }
-
-    fn entry(&self, name: &str) -> Option<&(Arc<Entry>, Arc<WireTool>)> {
         let both = [&self.tools, &self.hidden];
         let named = both.iter().find_map(|tools| {
             let position = tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
             Some(&tools[position])
         });
         let former = || both.iter().find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name));
-        named.or_else(former)
+        named.or_else(former).map(|(_, wire)| &**wire)
     }
 }
 

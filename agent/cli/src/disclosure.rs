@@ -1,7 +1,5 @@
 //! The tools that the requests of a session offer.
 
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use agent::{
@@ -10,7 +8,7 @@ use agent::{
 };
 use tools::ToolContext;
 
-use crate::config::Settings;
+use crate::config::{DisclosureMode, Settings};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
@@ -19,37 +17,6 @@ use crate::wording::counted;
 
 /// The tools that a search offers in any case unless the settings name others: those of most tasks.
 const ALWAYS: [&str; 5] = ["fs.*", "exec.run", "todo.write", "tools.output", "user.ask"];
-
-/// The value of the key `disclosure.mode`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-pub(crate) enum DisclosureMode {
-    All,
-    Auto,
-    Search,
-}
-
-impl FromStr for DisclosureMode {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "all" => Ok(Self::All),
-            "auto" => Ok(Self::Auto),
-            "search" => Ok(Self::Search),
-            _ => Err("must be all, auto or search"),
-        }
-    }
-}
-
-impl fmt::Display for DisclosureMode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::All => "all",
-            Self::Auto => "auto",
-            Self::Search => "search",
-        })
-    }
-}
 
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tools::protocol::{Message, Part, Role};
 
-use super::indirect;
+use crate::inner_call;
 
 /// The name of the tool that finds other tools.
 const SEARCHER: &str = "tools.search";
@@ -26,7 +26,7 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(message.calls().map(|call| indirect::inner(call).unwrap_or_else(|| call.clone()).name));
+            names.extend(message.calls().map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()).name));
         } else if left > 0 {
             names.extend(message.parts.iter().flat_map(searched));
         }

@@ -4,7 +4,8 @@ use serde_json::json;
 use tools::protocol::canonical_json;
 use tools::{Entry, ToolContext};
 
-use super::{found, indirect};
+use super::found;
+use crate::inner_call::CALLER;
 use crate::{PendingCall, Run, ToolSet, WireToolSet};
 
 /// Looks at the calls of a turn before they run.
@@ -40,7 +41,7 @@ impl Hidden<'_> {
 
     /// Returns the answer to a call of a tool that the model has not seen.
     fn answer(&self, entry: &Entry) -> String {
-        let (name, caller) = (self.cx.spelling(entry.name()), self.cx.spelling(indirect::CALLER));
+        let (name, caller) = (self.cx.spelling(entry.name()), self.cx.spelling(CALLER));
         format!(
             "the call of {name} was not run, because you have not seen its definition. It follows; check the arguments, and make the \
              call again, with {caller} if {name} is not among your tools:\n{}",

@@ -4,7 +4,6 @@ mod cost;
 mod finder;
 mod found;
 mod hidden;
-pub(crate) mod indirect;
 mod own;
 mod state;
 
@@ -15,8 +14,7 @@ pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
 pub(crate) use self::found::FOUND;
 use self::found::found;
 pub(crate) use self::hidden::{Hidden, definition};
-pub(crate) use self::indirect::CALLER;
-pub(crate) use self::own::{is_own, own_entries};
+pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;
 
 /// The tools of a session whose definitions a request has.

@@ -3,18 +3,21 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use tools::ToolContext;
+use tools::{Entry, ToolContext};
 use tools_search::Reranker;
 
 use super::cost::{costs, offer};
-use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolFinder, ToolSet};
+use super::is_of_search;
+use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, Selection, ToolFinder, ToolSet};
 
 /// The disclosure of one session.
 #[derive(Clone, Default)]
 pub(crate) struct SessionDisclosure {
     disclosure: Disclosure,
     reranker: Option<Arc<dyn Reranker>>,
-    /// The tools of the session with those that a search offers. `None` if another tool has one of its names.
+    /// `tools.search` and `tools.call`, if the catalog of the session has them.
+    of_search: Vec<Arc<Entry>>,
+    /// The tools of the session with those that a search offers. `None` if there can be no search.
     narrowed: OnceLock<Option<ToolSet>>,
 }
 
@@ -30,6 +33,14 @@ impl SessionDisclosure {
 
     pub(crate) fn set_reranker(&mut self, reranker: Arc<dyn Reranker>) {
         self.reranker = Some(reranker);
+    }
+
+    /// Sets the tools of a search from those of a catalog. The tools of the session are others from now on.
+    pub(crate) fn set_catalog<'a>(&mut self, entries: impl IntoIterator<Item = &'a Arc<Entry>>) {
+        self.of_search = entries.into_iter().filter(|entry| is_of_search(entry)).cloned().collect();
+        self.of_search.sort_by(|a, b| a.name().cmp(b.name()));
+        self.of_search.dedup_by(|a, b| a.name() == b.name());
+        self.forget_tools();
     }
 
     /// Forgets the tools of the session, which are others now.
@@ -82,9 +93,10 @@ impl SessionDisclosure {
     }
 
     fn narrowed(&self, tools: &ToolSet) -> Option<&ToolSet> {
+        let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2);
         let narrow = || match &self.disclosure {
-            Disclosure::All => tools.disclosing(&crate::Selection::none()),
-            Disclosure::Search { always, .. } => tools.disclosing(always),
+            Disclosure::All => tools.disclosing(&Selection::none(), of_search?),
+            Disclosure::Search { always, .. } => tools.disclosing(always, of_search?),
         };
         self.narrowed.get_or_init(narrow).as_ref()
     }

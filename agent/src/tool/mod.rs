@@ -12,9 +12,6 @@ mod todo;
 
 use tools::{Catalog, RegisterError};
 
-pub(crate) use self::call::CALL_TOOL;
-pub(crate) use self::search::SEARCH_TOOL;
-
 /// Adds the tools to a catalog without link-time registration, for example in tests.
 ///
 /// # Errors
@@ -22,10 +19,10 @@ pub(crate) use self::search::SEARCH_TOOL;
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &ask::ASK_TOOL,
-        &CALL_TOOL,
+        &call::CALL_TOOL,
         &generate::GENERATE_TOOL,
         &output::OUTPUT_TOOL,
-        &SEARCH_TOOL,
+        &search::SEARCH_TOOL,
         &spawn::SPAWN_TOOL,
         &task::CANCEL_TOOL,
         &task::LIST_TOOL,

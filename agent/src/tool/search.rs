@@ -3,8 +3,9 @@
 use serde_json::json;
 use tools::{ToolContext, ToolError, ToolResult, tool};
 
-use crate::disclosure::{CALLER, FOUND};
+use crate::disclosure::FOUND;
 use crate::driver::ActiveRun;
+use crate::inner_call::CALLER;
 use crate::provider::guarded::wire_tools;
 use crate::{Event, ToolFinder};
 

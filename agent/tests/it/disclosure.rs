@@ -10,7 +10,7 @@ use agent::{
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part, Role};
-use tools::{Catalog, Effects, Grant, Tool, ToolCall, ToolContext, ToolName, ToolResult};
+use tools::{Catalog, Effects, Entry, Grant, Tool, ToolCall, ToolContext, ToolName, ToolResult};
 
 use crate::notebook::Notebook;
 use crate::workshop::{EventLog, catalog, results, scripted};
@@ -123,8 +123,24 @@ fn shop(count: usize) -> Catalog {
     catalog
 }
 
+/// Returns the tools with those of a search.
+pub(crate) fn entries(catalog: &Catalog) -> Vec<Arc<Entry>> {
+    let mut own = Catalog::new();
+    agent::tool::register(&mut own).unwrap();
+    let of_search = ["tools.search", "tools.call"].map(|name| own.get(name).unwrap());
+    catalog.list().into_iter().chain(of_search).collect()
+}
+
+#[tokio::test]
+async fn a_session_whose_catalog_has_no_search_offers_everything() {
+    let model = Model::new([Turn::answer("done")]);
+    let mut session = Session::new(shop(100).list(), Selection::new(), ToolContext::new());
+    model.driver().run(&mut session, "go").await.unwrap();
+    assert_eq!((model.offered().len(), model.driver().definition_costs(&session)), (100, None));
+}
+
 fn session(catalog: &Catalog) -> Session {
-    Session::new(catalog.list(), Selection::new(), ToolContext::new())
+    Session::new(entries(catalog), Selection::new(), ToolContext::new())
 }
 
 /// Makes each session search, also where that costs more.
@@ -156,7 +172,7 @@ async fn a_session_of_a_thousand_tools_finds_five_and_its_prefix_stays() {
     for (query, ..) in FOUND {
         driver.run(&mut session, query).await.unwrap();
         // The same tools, read again.
-        session.refresh(catalog.list());
+        session.refresh(entries(&catalog));
     }
 
     let costs = driver.definition_costs(&session).unwrap();
@@ -249,7 +265,7 @@ async fn a_tool_that_was_not_seen_answers_with_its_definition_and_then_runs() {
     let model = Model::new([call(), call(), Turn::answer("done")]);
     let (notebook, log) = (Notebook::default(), EventLog::default());
     let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
-    let mut session = Session::new(shop(200).list(), Selection::new(), cx);
+    let mut session = Session::new(entries(&shop(200)), Selection::new(), cx);
     model.driver().with_events(log.clone()).run(&mut session, "go").await.unwrap();
     let answers = results(session.messages());
     let text = answers[0].1.to_text();
@@ -349,7 +365,7 @@ async fn the_grant_and_the_policy_decide_which_tools_are_found() {
         catalog.register(tool, async |_: ToolContext, _: Value| "done").unwrap();
     }
     let found = async |cx: ToolContext| {
-        let session = Session::new(catalog.list(), Selection::new(), cx);
+        let session = Session::new(entries(&catalog), Selection::new(), cx);
         let search = ToolFinder::new(session.tools().clone()).search(session.context(), "notes", 9).await;
         let mut found: Vec<_> = search
             .found

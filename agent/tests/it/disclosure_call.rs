@@ -8,7 +8,7 @@ use tools::protocol::{Message, Part};
 use tools::{Catalog, Decision, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
 use tools_testkit::RecordingApprover;
 
-use crate::disclosure::{Model, always_searching};
+use crate::disclosure::{Model, always_searching, entries};
 use crate::notebook::Notebook;
 use crate::workshop::{EventLog, kind, results};
 
@@ -63,7 +63,7 @@ async fn traces(calls: &[(&str, Value)], is_search: bool) -> Traces {
         false => Disclosure::All,
         true => Disclosure::Search { always: Selection::none(), budget: always_searching() },
     };
-    let mut session = Session::new(pages().list(), Selection::new(), cx).with_disclosure(disclosure);
+    let mut session = Session::new(entries(&pages()), Selection::new(), cx).with_disclosure(disclosure);
     let driver = model.driver().with_events(log.clone()).with_checkpoints(true);
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!(model.offered().contains(&"tools__call".to_owned()), is_search);
@@ -123,7 +123,7 @@ async fn an_unreadable_call_is_refused_without_its_secrets() {
         let cx = ToolContext::new().with_journal(Arc::new(notebook.clone())).with_session("monday");
         let model = Model::new([Turn::calls([ToolCall::new("a", "tools__call", arguments)]), Turn::answer("done")]);
         let disclosure = Disclosure::Search { always: Selection::none(), budget: always_searching() };
-        let mut session = Session::new(pages().list(), Selection::new(), cx).with_disclosure(disclosure);
+        let mut session = Session::new(entries(&pages()), Selection::new(), cx).with_disclosure(disclosure);
         model.driver().with_events(log.clone()).run(&mut session, "go").await.unwrap();
         let [(_, result)] = &results(session.messages())[..] else { panic!() };
         assert_eq!(kind(result), "invalid_arguments");
@@ -145,7 +145,7 @@ async fn the_service_sees_its_own_names_in_earlier_calls() {
     };
     let model = Model::new([call("page__count", json!({"of": "x"})), Turn::answer("done")]);
     let disclosure = Disclosure::Search { always: Selection::none(), budget: always_searching() };
-    let mut session = Session::new(pages().list(), Selection::new(), ToolContext::new()).with_disclosure(disclosure);
+    let mut session = Session::new(entries(&pages()), Selection::new(), ToolContext::new()).with_disclosure(disclosure);
     model.driver().run(&mut session, "go").await.unwrap();
     let sent = model.requests.lock().unwrap()[1].messages[1].clone();
     assert!(

@@ -7,7 +7,7 @@ use agent::provider::is_plain_url;
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use tools::Clause;
 
-use crate::disclosure::DisclosureMode;
+use super::disclosure_mode::DisclosureMode;
 use crate::duration;
 use crate::size::Size;
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
 
+use super::disclosure_mode::DisclosureMode;
 use super::origin::{Origin, Setting};
-use crate::disclosure::DisclosureMode;
 use crate::size::Size;
 
 /// The seconds of a day.

@@ -4,6 +4,7 @@ use agent::DisclosureBudget;
 use serde_json::Value;
 
 use super::super::declarations::declare_keys;
+use super::super::disclosure_mode::DisclosureMode;
 use super::super::error::ConfigError;
 use super::super::key::FlagValue::Named;
 use super::super::key::{Key, KeyAbout};
@@ -13,7 +14,6 @@ use super::super::parser::{disclosure, glob};
 use super::super::project::{ProjectRule, SPENDS};
 use super::super::section::Section;
 use super::super::slot::Slot;
-use crate::disclosure::DisclosureMode;
 
 declare_keys! {
     /// The values of the keys about the tools that requests offer.
