@@ -176,7 +176,6 @@ async fn a_session_of_a_thousand_tools_finds_five_and_its_prefix_stays() {
     }
 
     let costs = driver.definition_costs(&session).unwrap();
-    println!("{costs:?}");
     assert_eq!((costs.tools, costs.search_tools, costs.is_search), (1000, 2, true));
     assert!(costs.search_tokens * 20 <= costs.tokens, "{costs:?}");
     assert_eq!(model.offered(), ["tools__call", "tools__search"]);
