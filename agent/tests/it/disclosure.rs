@@ -294,35 +294,32 @@ async fn a_found_tool_is_forgotten_after_its_turns() {
 async fn a_stored_run_keeps_its_found_tools_and_its_pending_call() {
     let mut run = Run::new(vec![Message::text(Role::User, "go")]);
     run.turn(Turn::calls([ToolCall::new("a", "tools.search", json!({"query": "invoice"}))])).unwrap();
-    let structured = Some(json!({"found": ["mail.archive_invoice"]}).into());
+    let structured = Some(json!({"found": ["mail.archive_invoice", "mail.create_invoice"]}).into());
     run.result("a", ToolResult { structured, ..ToolResult::text("found") }).unwrap();
     let call = json!({"name": "mail.archive_invoice", "arguments": {"invoice_id": "1"}});
     run.turn(Turn::calls([ToolCall::new("b", "tools.call", call)])).unwrap();
     let stored: Run = serde_json::from_str(&serde_json::to_string(&run).unwrap()).unwrap();
 
-    let direct = turn("mail__archive_invoice", json!({"invoice_id": "2"}));
+    let direct = turn("mail__create_invoice", json!({"invoice_id": "2"}));
     let (model, mut session) = (Model::new([direct, Turn::answer("done")]), session(&shop(200)));
     model.driver().resume(&mut session, stored).await.unwrap();
     let texts: Vec<_> = results(session.messages()).iter().skip(1).map(|(_, result)| result.to_text()).collect();
-    assert_eq!(texts, ["done mail.archive_invoice"; 2]);
+    assert_eq!(texts, ["done mail.archive_invoice", "done mail.create_invoice"]);
     let called: Vec<_> = session.messages().iter().flat_map(Message::calls).map(|call| &*call.name).collect();
-    assert_eq!(
-        called,
-        ["tools.search", "tools.call", "mail.archive_invoice"],
-        "the conversation has the model's calls"
-    );
+    assert_eq!(called, ["tools.search", "tools.call", "mail.create_invoice"], "the conversation has the model's calls");
 }
 
 #[tokio::test]
 async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing() {
-    /// Reverses the results and adds an invented one, or fails.
+    /// Reverses the results and adds one twice and one that does not match, or fails.
     struct Reversing(bool);
     impl Reranker for Reversing {
         fn rerank<'a>(&'a self, _: &'a str, mut found: Vec<Found>) -> RerankFuture<'a> {
             found.reverse();
-            let mut invented = found[0].clone();
-            invented.name = ToolName::new("mail.invented").unwrap();
-            found.push(invented);
+            let mut other = found[0].clone();
+            found.push(other.clone());
+            other.name = ToolName::new("mail.archive_event").unwrap();
+            found.push(other);
             Box::pin(async move { if self.0 { Ok(found) } else { Err("the service is down".into()) } })
         }
     }

@@ -160,3 +160,13 @@ async fn the_service_sees_its_own_names_in_earlier_calls() {
         "results are those of the model's calls"
     );
 }
+
+#[test]
+fn earlier_calls_are_shown_without_the_secrets_of_the_named_tool() {
+    let session = Session::new(entries(&pages()), Selection::new(), ToolContext::new());
+    let shown = |arguments| session.tools().masked_arguments(&ToolCall::new("a", "tools.call", arguments)).to_string();
+    let named = shown(json!({"name": "page.publish", "arguments": {"title": "x", "key": "canary"}}));
+    assert!(named.contains(r#""title":"x""#) && !named.contains("canary"), "{named}");
+    let unreadable = shown(json!({"name": "page.publish", "arguments": r#"{"key": "canary"}"#}));
+    assert!(!unreadable.contains("canary"), "{unreadable}");
+}
