@@ -1,6 +1,6 @@
 //! Prints the tables of the README.
 
-#![allow(clippy::print_stdout, reason = "prints its measurements")]
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "prints its measurements")]
 
 use std::time::Duration;
 

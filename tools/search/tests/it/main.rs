@@ -1,5 +1,7 @@
 //! Tests of the index through its public interface.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 mod hostile;
 mod search;
 
