@@ -13,6 +13,7 @@ mod direct;
 mod disclosure;
 mod disclosure_call;
 mod disclosure_property;
+mod disclosure_search;
 mod driver;
 mod event;
 mod exposure;
