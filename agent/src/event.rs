@@ -1,6 +1,6 @@
 //! [`Event`]: the progress of a run, sent to an [`EventSink`].
 
-use tools::{ErrorCode, Json, Progress, Target, ToolResult};
+use tools::{ErrorCode, Json, Progress, Target, ToolName, ToolResult};
 
 use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 
@@ -100,6 +100,15 @@ pub enum Event {
     PlanChanged {
         /// The items of the plan, in order.
         items: Vec<PlanItem>,
+    },
+    /// The model searched for tools that requests do not offer.
+    ToolsSearched {
+        /// The text that it searched for.
+        query: String,
+        /// The tools whose definitions it got, best first.
+        found: Vec<ToolName>,
+        /// The number of matches that it did not get.
+        others: usize,
     },
     /// A [task](tools::tasks) of the session has ended. Tasks of a sub-agent are those of its own run.
     TaskEnded {

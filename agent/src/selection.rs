@@ -31,6 +31,7 @@ pub struct Selection {
     exclude: Vec<Pattern>,
     read_only: bool,
     tags: BTreeSet<String>,
+    is_none: bool,
 }
 
 /// A text that does not parse as a rule of a [`Selection`].
@@ -48,6 +49,11 @@ impl Selection {
     /// Creates a selection of all tools.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates a selection of no tools.
+    pub fn none() -> Self {
+        Self { is_none: true, ..Self::default() }
     }
 
     /// Parses globs: `fs.*` includes, `!fs.write` excludes.
@@ -100,7 +106,8 @@ impl Selection {
     pub fn matches(&self, entry: &Entry) -> bool {
         let tool = entry.tool();
         let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
-        (self.include.is_empty() || named(&self.include))
+        !self.is_none
+            && (self.include.is_empty() || named(&self.include))
             && !named(&self.exclude)
             && (!self.read_only || tool.effects.is_read_only())
             && (self.tags.is_empty() || tool.tags.iter().any(|tag| self.tags.contains(tag)))
@@ -112,7 +119,9 @@ impl Selection {
             pattern.text.strip_suffix('*') == Some(pattern.head()) && prefix.starts_with(pattern.head())
         };
         let may_include = |pattern: &Pattern| prefix.starts_with(pattern.head()) || pattern.head().starts_with(prefix);
-        (self.include.is_empty() || self.include.iter().any(may_include)) && !self.exclude.iter().any(is_left_out)
+        !self.is_none
+            && (self.include.is_empty() || self.include.iter().any(may_include))
+            && !self.exclude.iter().any(is_left_out)
     }
 
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
@@ -123,9 +132,12 @@ impl Selection {
     }
 }
 
-/// Formats the rules for people: `fs.* !fs.write, read-only, tagged a or b`, or `everything`.
+/// Formats the rules for people: `fs.* !fs.write, read-only, tagged a or b`, `everything` or `nothing`.
 impl fmt::Display for Selection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_none {
+            return f.pad("nothing");
+        }
         let globs: Vec<String> = (self.include.iter().map(|pattern| pattern.text.clone()))
             .chain(self.exclude.iter().map(|pattern| format!("!{}", pattern.text)))
             .collect();

@@ -4,14 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Exposure, Grant, Policy, ToolContext};
+use tools::{Arguments, Entry, Execution, Exposure, Grant, Policy, Services, ToolContext};
+use tools_search::Reranker;
 
+use crate::disclosure::{SessionDisclosure, is_of_search};
 use crate::models::with_session_model;
 use crate::plan::plan_of;
 use crate::prefix::Prefix;
 use crate::run::Compaction;
 use crate::session_events::SessionEvents;
-use crate::{Plan, Run, Selection, SystemText, ToolSet};
+use crate::{Disclosure, Plan, Run, Selection, SystemText, ToolSet};
 
 /// A conversation, its [`ToolSet`], the [`ToolContext`] of its calls and its [`SystemText`].
 ///
@@ -24,6 +26,7 @@ pub struct Session {
     selection: Selection,
     cx: ToolContext,
     system: SystemText,
+    disclosure: SessionDisclosure,
     messages: Vec<Message>,
     /// The parts of the conversation that requests leave out.
     compaction: Compaction,
@@ -49,12 +52,14 @@ impl Session {
         let cx = cx.with_services(services);
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let cx = if cx.service::<Exposure>().is_some() { cx } else { cx.with_service(Exposure::new()) };
-        let tools = ToolSet::new(with_session_model(entries, cx.services()), &selection, cx.services());
+        let mut disclosure = SessionDisclosure::default();
+        let tools = tool_set(entries, &selection, cx.services(), &mut disclosure);
         Self {
             tools,
             selection,
             cx,
             system: SystemText::new(),
+            disclosure,
             messages: Vec::new(),
             compaction: Compaction::default(),
             turns: Arc::default(),
@@ -80,6 +85,26 @@ impl Session {
     pub fn with_system(mut self, system: SystemText) -> Self {
         self.system = system;
         self
+    }
+
+    /// Sets the tools that requests offer. By default, the model [searches](Disclosure::Search) if there are many. The session offers
+    /// everything if its catalog does not have [`tools.search` and `tools.call`](crate::tool).
+    #[must_use]
+    pub fn with_disclosure(mut self, disclosure: Disclosure) -> Self {
+        self.disclosure.set_disclosure(disclosure);
+        self
+    }
+
+    /// Sets the second ranking stage of the model's searches.
+    #[must_use]
+    pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
+        self.disclosure.set_reranker(reranker);
+        self
+    }
+
+    /// Returns the tools that requests offer.
+    pub fn disclosure(&self) -> &Disclosure {
+        self.disclosure.disclosure()
     }
 
     /// Returns the tool set.
@@ -150,8 +175,8 @@ impl Session {
 
     /// Selects from these tools again, with the current selection.
     pub fn refresh(&mut self, entries: impl IntoIterator<Item = Arc<Entry>>) {
-        let services = self.cx.services();
-        self.tools = ToolSet::new(with_session_model(entries, services), &self.selection, services);
+        let tools = tool_set(entries, &self.selection, self.cx.services(), &mut self.disclosure);
+        self.tools = tools.with_index_of(&self.tools);
     }
 
     /// Replaces the selection and selects from these tools.
@@ -184,6 +209,17 @@ impl Session {
         &self.events
     }
 
+    /// Takes over the disclosure of another session.
+    pub(crate) fn with_session_disclosure(mut self, mut disclosure: SessionDisclosure) -> Self {
+        disclosure.forget_tools();
+        self.disclosure = disclosure;
+        self
+    }
+
+    pub(crate) fn session_disclosure(&self) -> &SessionDisclosure {
+        &self.disclosure
+    }
+
     pub(crate) fn prefix(&self) -> Option<&Prefix> {
         self.prefix.as_ref()
     }
@@ -200,4 +236,16 @@ impl Session {
         self.waiting = (!run.waiting_requests().is_empty()).then(|| run.clone());
         self.messages = run.into_settled_messages().split_off(before);
     }
+}
+
+/// Returns the selected tools of a session. Those of a search are kept apart, because requests have them only if it is needed.
+fn tool_set(
+    entries: impl IntoIterator<Item = Arc<Entry>>,
+    selection: &Selection,
+    services: &Services,
+    disclosure: &mut SessionDisclosure,
+) -> ToolSet {
+    let (of_search, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| is_of_search(entry));
+    disclosure.set_catalog(&of_search);
+    ToolSet::new(with_session_model(entries, services), selection, services)
 }

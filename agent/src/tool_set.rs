@@ -11,8 +11,10 @@ use tools::{
     Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolName, ToolResult,
 };
+use tools_search::Index;
 
 use crate::fingerprint::fingerprint;
+use crate::inner_call;
 use crate::{Selection, SkipReason, SkippedTool, WireOptions, WireToolSet};
 
 /// An immutable, sorted subset of a catalog.
@@ -37,11 +39,23 @@ pub struct ToolSet(Arc<Inner>);
 struct Inner {
     /// Sorted by name, each name once.
     entries: Vec<Arc<Entry>>,
+    /// The entries that requests offer. `None` means all.
+    offer: Option<Offer>,
     skipped: Vec<SkippedTool>,
+    index: Arc<OnceLock<Index>>,
     digest: OnceLock<Digest>,
     definition_digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
     /// Without and with examples; of each, without and with a limit.
     wires: [[FormatCell<WireToolSet>; 2]; 2],
+}
+
+/// The entries that requests offer.
+#[derive(Debug)]
+struct Offer {
+    /// Sorted by name.
+    entries: Vec<Arc<Entry>>,
+    /// The tools among them that find and call the others.
+    of_search: Vec<Arc<Entry>>,
 }
 
 impl ToolSet {
@@ -60,21 +74,96 @@ impl ToolSet {
                 None => entries.push(same[0].clone()),
             }
         }
-        let (digest, definition_digests) = Default::default();
-        Self(Arc::new(Inner { entries, skipped, digest, definition_digests, wires: Default::default() }))
+        Self::assemble(entries, None, skipped, Arc::default())
     }
 
-    /// Returns the tools, sorted by name.
+    fn assemble(
+        entries: Vec<Arc<Entry>>,
+        offer: Option<Offer>,
+        skipped: Vec<SkippedTool>,
+        index: Arc<OnceLock<Index>>,
+    ) -> Self {
+        let (digest, definition_digests, wires) = Default::default();
+        Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
+    }
+
+    /// Returns the same tools with those of a search, of which requests offer these and the selected ones. Returns `None` if another tool
+    /// has the name of one of them.
+    pub(crate) fn disclosing(&self, always: &Selection, of_search: &[Arc<Entry>]) -> Option<Self> {
+        if of_search.iter().any(|entry| self.contains(entry.name())) {
+            return None;
+        }
+        let with_search = |selected: Vec<Arc<Entry>>| {
+            let mut entries = [&selected, of_search].concat();
+            entries.sort_by(|a, b| a.name().cmp(b.name()));
+            entries
+        };
+        let entries = with_search(self.list().to_vec());
+        let offered = with_search(self.list().iter().filter(|entry| always.matches(entry)).cloned().collect());
+        let offer = Offer { entries: offered, of_search: of_search.to_vec() };
+        Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
+    }
+
+    /// Takes over the parts of another set's index that this set needs too.
+    pub(crate) fn with_index_of(self, former: &Self) -> Self {
+        if let Some(index) = former.0.index.get() {
+            self.0.index.get_or_init(|| index.updated(self.searched()));
+        }
+        self
+    }
+
+    /// Returns the index of the tools. Built on first use.
+    pub(crate) fn index(&self) -> &Index {
+        self.0.index.get_or_init(|| Index::new(self.searched()))
+    }
+
+    /// Returns the definitions that can be found.
+    fn searched(&self) -> impl Iterator<Item = &Tool> {
+        let is_of_search = |entry: &&Arc<Entry>| self.of_search().iter().any(|other| other.name() == entry.name());
+        self.list().iter().filter(move |entry| !is_of_search(entry)).map(|entry| entry.tool())
+    }
+
+    /// Returns the tools, sorted by name. All of them can be called.
     pub fn list(&self) -> &[Arc<Entry>] {
         &self.0.entries
     }
 
-    /// Returns the definitions of the tools, sorted by name.
-    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
-        self.0.entries.iter().map(|entry| entry.tool())
+    /// Returns the tools that requests offer, sorted by name: all of them, unless the session's [disclosure](crate::Disclosure) makes its
+    /// model search for the others.
+    pub fn offered(&self) -> &[Arc<Entry>] {
+        self.0.offer.as_ref().map_or(&self.0.entries, |offer| &offer.entries)
     }
 
-    /// Returns the tools as the public service takes them, without examples.
+    /// Returns the tools that find and call those which requests do not offer. Empty if they offer all.
+    fn of_search(&self) -> &[Arc<Entry>] {
+        self.0.offer.as_ref().map_or(&[], |offer| &offer.of_search)
+    }
+
+    /// Returns the definitions of the [offered](Self::offered) tools, sorted by name.
+    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &Tool> {
+        self.offered().iter().map(|entry| entry.tool())
+    }
+
+    /// Returns true if requests do not offer all tools.
+    pub(crate) fn is_disclosing(&self) -> bool {
+        self.0.offer.is_some()
+    }
+
+    /// Returns the tool of this name or former name if requests do not offer it.
+    pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
+        let offer = self.0.offer.as_ref()?;
+        let entry = self.0.find(name)?;
+        offer.entries.binary_search_by(|other| other.name().cmp(entry.name())).is_err().then(|| entry.clone())
+    }
+
+    /// Returns the call for which a call of `tools.call` stands. Returns `None` for another call, and if the set has a tool of its own by
+    /// that name.
+    pub(crate) fn inner_call(&self, call: &ToolCall) -> Option<ToolCall> {
+        let inner = inner_call::inner(call)?;
+        (self.is_disclosing() || !self.contains(inner_call::CALLER)).then_some(inner)
+    }
+
+    /// Returns the offered tools as the public service takes them, without examples.
     pub fn wire(&self, format: Format, strictness: Strictness) -> &WireToolSet {
         self.wire_as(WireOptions::new(format).with_strictness(strictness))
     }
@@ -83,7 +172,9 @@ impl ToolSet {
     pub fn wire_as(&self, options: WireOptions) -> &WireToolSet {
         let wires = &self.0.wires[usize::from(options.examples)][usize::from(options.is_limited)];
         wires.get_or_init(options.format, options.strictness, || {
-            WireToolSet::new(self.list(), self.skipped().to_vec(), options)
+            let hidden: Vec<_> =
+                self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
+            WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options)
         })
     }
 
@@ -135,6 +226,10 @@ impl ToolSet {
     /// For a tool outside the set, the secret arguments are unknown. All its arguments are masked if any tool of the set has
     /// secrets.
     pub fn masked_arguments(&self, call: &ToolCall) -> Json {
+        if let Some(mut inner) = self.inner_call(call) {
+            inner.arguments = self.masked_arguments(&inner);
+            return inner_call::with_inner(call.clone(), &inner).arguments;
+        }
         match self.get(&call.name) {
             Ok(entry) => entry.masked(&call.arguments),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {

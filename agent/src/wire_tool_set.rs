@@ -12,6 +12,7 @@ use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, St
 use tools::{Entry, ToolCall, ToolName};
 
 use crate::fingerprint::fingerprint;
+use crate::inner_call;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
@@ -47,6 +48,10 @@ pub struct WireToolSet {
     format: Format,
     /// Sorted by the name in the catalog.
     tools: Vec<(Arc<Entry>, Arc<WireTool>)>,
+    /// The tools that can be called and are not offered, sorted too.
+    hidden: Vec<(Arc<Entry>, Arc<WireTool>)>,
+    /// True if a tool that is not part of a search has the name of the one that calls others.
+    has_own_caller: bool,
     names: WireNames,
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
@@ -58,32 +63,57 @@ pub struct WireToolSet {
 type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendable>;
 
 impl WireToolSet {
-    /// Creates the set of these entries, which are sorted by name. `skipped` are the tools that no service is offered.
-    pub(crate) fn new(entries: &[Arc<Entry>], mut skipped: Vec<SkippedTool>, options: WireOptions) -> Self {
+    /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered, and
+    /// `of_search` the offered ones that find and call them. `skipped` are the tools that no service is offered.
+    pub(crate) fn new(
+        entries: &[Arc<Entry>],
+        hidden: &[Arc<Entry>],
+        of_search: &[Arc<Entry>],
+        mut skipped: Vec<SkippedTool>,
+        options: WireOptions,
+    ) -> Self {
         let WireOptions { format, strictness, examples, is_limited } = options;
         let render: Render = if examples { Entry::wire_with_examples } else { Entry::wire };
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
         collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
+        let relaxed =
+            |entry: &Arc<Entry>| Some((entry.clone(), render(entry, format, Strictness::Relaxed).ok()?.clone()));
+        let mut hidden: Vec<_> = hidden.iter().filter_map(relaxed).collect();
         let names = loop {
             // The other names need no table.
-            let digested = tools.iter().filter(|(_, wire)| NameGrammar::is_digested(&wire.name));
-            let former = tools.iter().flat_map(|(entry, _)| &entry.tool().was);
+            let all = || tools.iter().chain(&hidden);
+            let digested = all().filter(|(_, wire)| NameGrammar::is_digested(&wire.name));
+            let former = all().flat_map(|(entry, _)| &entry.tool().was);
             let names = digested.map(|(entry, _)| entry.name()).chain(former);
             match WireNames::new(format.names(), names) {
                 Ok(names) => break names,
-                Err(collision) => skip(collision, &mut tools, &mut skipped),
+                Err(collision) => skip(collision, [&mut tools, &mut hidden], &mut skipped),
             }
         };
         if let Some(most) = format.most_tools().filter(|_| is_limited) {
             let reason = SkipReason::RequestLimit { format, most };
-            let over = tools.drain(most.min(tools.len())..);
+            // The tools that find and call the others are sent in any case.
+            let is_sent = |entry: &Entry| of_search.iter().any(|other| other.name() == entry.name());
+            let mut left = most.saturating_sub(of_search.len());
+            let (sent, over): (Vec<_>, Vec<_>) = tools.into_iter().partition(|(entry, _)| {
+                let is_sent = is_sent(entry);
+                let is_within = is_sent || left > 0;
+                left -= usize::from(is_within && !is_sent);
+                is_within
+            });
+            tools = sent;
+            let over = over.into_iter();
             skipped.extend(over.map(|(entry, _)| SkippedTool { name: entry.name().clone(), reason: reason.clone() }));
         }
         skipped.sort_by(|a, b| a.name.cmp(&b.name));
+        let is_caller = |(entry, _): &&(Arc<Entry>, _)| *entry.name() == *inner_call::CALLER;
+        let has_own_caller = of_search.is_empty() && tools.iter().any(|tool| is_caller(&tool));
         Self {
             format,
             tools,
+            hidden,
+            has_own_caller,
             names,
             skipped,
             definitions: OnceLock::new(),
@@ -142,8 +172,14 @@ impl WireToolSet {
     /// Returns a model's call with the names of the catalog.
     ///
     /// A wire name takes precedence, so that no tool can take the place of another, also of one outside the set. Otherwise the name
-    /// is the catalog's own. The wire name of an unknown tool becomes a text that names no tool, here or in any other set.
+    /// is the catalog's own. The wire name of an unknown tool becomes a text that names no tool, here or in any other set. The call that a
+    /// call of `tools.call` stands for is read too.
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
+        let call = self.read_outer(call);
+        self.with_inner(&call, &|inner| self.read_call(inner)).unwrap_or(call)
+    }
+
+    fn read_outer(&self, call: ToolCall) -> ToolCall {
         let name = match self.names.tool(&call.name) {
             Some(own) => own.to_string(),
             None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
@@ -158,6 +194,8 @@ impl WireToolSet {
 
     /// Returns an earlier call with the names of the wire.
     pub fn write_call(&self, call: &ToolCall) -> ToolCall {
+        let with_inner = self.with_inner(call, &|inner| self.write_call(&inner));
+        let call = with_inner.as_ref().unwrap_or(call);
         let arguments = match self.get(&call.name) {
             Some(wire) => wire.arguments.encode(&call.arguments),
             None => call.arguments.clone(),
@@ -165,13 +203,22 @@ impl WireToolSet {
         ToolCall { id: call.id.clone(), name: self.name(&call.name).into_owned(), arguments }
     }
 
-    /// Returns the tool of this name, or else of this former name, in the catalog.
-    fn get(&self, name: &str) -> Option<&WireTool> {
-        let (_, wire) = match self.tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)) {
-            Ok(position) => &self.tools[position],
-            Err(_) => ToolNames::holder(&self.tools, |(entry, _)| entry.tool().into(), name)?,
-        };
-        Some(wire)
+    /// Changes the call for which a call of `tools.call` stands. Returns `None` for any other call.
+    fn with_inner(&self, call: &ToolCall, change: &dyn Fn(ToolCall) -> ToolCall) -> Option<ToolCall> {
+        let inner = inner_call::direct_inner(call)?;
+        let changed = (!self.has_own_caller).then(|| change(inner.clone())).filter(|changed| *changed != inner)?;
+        Some(inner_call::with_inner(call.clone(), &changed))
+    }
+
+    /// Returns the tool of this name, or else of this former name, in the catalog, offered or not.
+    pub(crate) fn get(&self, name: &str) -> Option<&WireTool> {
+        let both = [&self.tools, &self.hidden];
+        let named = both.iter().find_map(|tools| {
+            let position = tools.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+            Some(&tools[position])
+        });
+        let former = || both.iter().find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name));
+        named.or_else(former).map(|(_, wire)| &**wire)
     }
 }
 
@@ -215,9 +262,11 @@ fn wire(
 }
 
 /// Skips both tools of a collision.
-fn skip(collision: NameCollision, tools: &mut Vec<(Arc<Entry>, Arc<WireTool>)>, skipped: &mut Vec<SkippedTool>) {
+fn skip(collision: NameCollision, lists: [&mut Vec<(Arc<Entry>, Arc<WireTool>)>; 2], skipped: &mut Vec<SkippedTool>) {
     let colliding = [collision.first.clone(), collision.second.clone()];
-    tools.retain(|(entry, _)| !ToolNames::from(entry.tool()).iter().any(|name| colliding.contains(name)));
+    for tools in lists {
+        tools.retain(|(entry, _)| !ToolNames::from(entry.tool()).iter().any(|name| colliding.contains(name)));
+    }
     skipped.extend(colliding.map(|name| SkippedTool { name, reason: SkipReason::Collision(collision.clone()) }));
 }
 

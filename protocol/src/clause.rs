@@ -2,6 +2,7 @@
 
 mod extent;
 mod host;
+mod overlap;
 mod pattern;
 
 use std::cmp::Ordering;

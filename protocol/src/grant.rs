@@ -76,6 +76,21 @@ impl Grant {
         self.layers.iter().all(|layer| layer.iter().any(|clause| clause.matches(target)))
     }
 
+    /// Returns false if the grant permits no target of this clause. Returns true if it may permit one, as far as
+    /// [`Clause::may_overlap`] can tell.
+    ///
+    /// ```
+    /// use protocol::{Clause, Grant};
+    ///
+    /// let grant = Grant::parse(["fs:read:src/**"])?.narrowed(["fs:*:**".parse::<Clause>()?]);
+    /// assert!(grant.may_permit(&"fs:read:**".parse()?));
+    /// assert!(!grant.may_permit(&"fs:write:**".parse()?));
+    /// # Ok::<(), protocol::InvalidClause>(())
+    /// ```
+    pub fn may_permit(&self, clause: &Clause) -> bool {
+        common(&self.layers, &mut vec![clause], &mut { MAX_TRIED })
+    }
+
     /// Returns the grant that permits a target if both grants do.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
@@ -114,6 +129,28 @@ impl Grant {
         });
         Self { layers: layers.into() }
     }
+}
+
+/// The most clauses that [`Grant::may_permit`] tries, because combinations of many layers are many.
+const MAX_TRIED: usize = 100_000;
+
+/// Returns true if one clause of each layer overlaps the others and the chosen ones. Subtrees and single values that overlap in pairs have
+/// a common target. Also returns true once too many were tried.
+fn common<'a>(layers: &'a [Layer], chosen: &mut Vec<&'a Clause>, left: &mut usize) -> bool {
+    let Some((layer, deeper)) = layers.split_first() else { return true };
+    layer.iter().any(|clause| {
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            return true;
+        }
+        if !chosen.iter().all(|other| other.may_overlap(clause)) {
+            return false;
+        }
+        chosen.push(clause);
+        let is_common = common(deeper, chosen, left);
+        chosen.pop();
+        is_common
+    })
 }
 
 /// Sorts the items and keeps the first of equal ones, after merging each of the others into it.

@@ -121,6 +121,11 @@ impl Chat {
                 let tools = self.session.tools();
                 let wire = self.runner.driver.wire_tools(tools);
                 notice::write(&page::tools(tools, wire, long, notice::width()));
+                let offered = self.runner.driver.offered_tools(&self.session);
+                if offered.offered().len() < tools.len() {
+                    let names: Vec<_> = offered.offered().iter().map(|entry| entry.name().as_str()).collect();
+                    notice::note(&format!("requests offer {}; the model finds the others", names.join(", ")));
+                }
             }
             SlashCommand::Select { globs } => return self.select(&globs),
             SlashCommand::Grant { clauses } => self.grant(&clauses),
@@ -148,7 +153,7 @@ impl Chat {
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
             self.session.select(selection, entries);
-            notice::warn_left_out(&self.runner.driver, self.session.tools());
+            notice::warn_left_out(&self.runner.driver, self.runner.driver.offered_tools(&self.session));
         }
         let (selection, count) = (self.session.selection(), self.session.tools().len());
         notice::note(&format!("tools selected by {selection}: {count}"));

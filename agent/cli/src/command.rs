@@ -20,6 +20,7 @@ mod memory;
 mod new;
 mod providers;
 mod run;
+mod search;
 #[cfg(feature = "mcp")]
 mod serve;
 mod sessions;
@@ -49,6 +50,7 @@ pub(crate) struct Cli {
 enum Command {
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Search(search::SearchArgs),
     Call(call::CallArgs),
     Why(why::WhyArgs),
     Run(run::RunArgs),
@@ -86,6 +88,7 @@ impl Cli {
         match self.command {
             Command::List(list) => on_runtime(list.run()),
             Command::Show(show) => on_runtime(show.run()),
+            Command::Search(search) => on_runtime(search.run()),
             Command::Call(call) => on_runtime(call.run()),
             Command::Why(why) => on_runtime(why.run()),
             Command::Run(run) => on_runtime(run.run()),

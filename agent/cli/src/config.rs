@@ -2,6 +2,7 @@
 
 mod channel;
 mod declarations;
+mod disclosure_mode;
 mod environment;
 mod error;
 mod file;
@@ -28,6 +29,7 @@ use clap::Args;
 
 #[cfg(feature = "web")]
 pub(crate) use channel::Channel;
+pub(crate) use disclosure_mode::DisclosureMode;
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
 pub(crate) use flags::{KeyFlags, SelectFlag, SessionFlags, ToolFlags};

@@ -25,6 +25,7 @@ mod command;
 mod config;
 mod console;
 mod dialogue;
+mod disclosure;
 mod duration;
 mod error;
 mod exhausted;

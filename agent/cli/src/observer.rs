@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use tools::{CancellationToken, ToolCall};
 
 use self::event_line::{
-    compacted_line, failure, line, plan_lines, prefix_line, result_line, summary_line, target_suffix,
+    compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line, target_suffix,
 };
 use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
@@ -189,6 +189,9 @@ impl Observer {
                 self.console.line(format!("{label} waits for an approval: request {}", request.id));
             }
             Event::PlanChanged { items } => plan_lines(items).into_iter().for_each(|line| self.console.line(line)),
+            Event::ToolsSearched { query, found, others } => {
+                self.console.line(format!("{agent}{}", search_line(query, found, *others)));
+            }
             Event::TaskEnded { task, name, title, state } => {
                 let (label, task) = (styled(FAINT, "task"), styled(STRONG, format!("{agent}{}", line(task))));
                 self.console.line(format!(

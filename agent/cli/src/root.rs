@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "builtin")]
 use agent::WorkspaceDomain;
-use agent::{Direct, Models, Plan, SubAgents};
+use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
@@ -54,6 +54,7 @@ impl RootOption {
         let mut services = self.services_hiding(std::iter::empty(), settings, library)?;
         services.insert(Plan::new());
         services.insert(unused_models());
+        services.insert_absent::<ToolFinder>("a session offers it if it has more tools than its requests offer");
         Ok(services)
     }
 

@@ -14,6 +14,7 @@ use tools::{CancellationToken, Entry, Grant, ToolContext};
 use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
+use crate::disclosure;
 use crate::error::Error;
 use crate::host::{HostOptions, ProtectedFiles};
 use crate::journal::{self, JournalOptions, Recording};
@@ -215,10 +216,10 @@ impl SessionOptions {
             None => tools,
         };
         let telemetry = if self.chat.is_none() { Telemetry::start(&settings) } else { None };
-        let session = tools.into_session();
+        let session = tools.into_session().with_disclosure(disclosure::from_settings(&settings)?);
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
-        notice::warn_left_out(&driver, session.tools());
+        notice::warn_left_out(&driver, driver.offered_tools(&session));
         let runner = PromptRunner {
             driver,
             provider: name,

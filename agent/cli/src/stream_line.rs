@@ -31,6 +31,7 @@ pub(crate) enum StreamLine<'a> {
     Result(ResultLine<'a>),
     ApprovalDeferred { id: &'a str, request: &'a ApprovalRequest },
     PlanChanged { items: &'a [PlanItem] },
+    ToolsSearched { query: &'a str, found: &'a [ToolName], others: usize },
     TaskEnded { task: &'a str, name: &'a str, title: &'a str, state: &'a str },
     SubAgent { agent: &'a str, call: &'a str, event: Box<StreamLine<'a>> },
     Outcome(OutcomeLine<'a>),
@@ -190,6 +191,7 @@ impl<'a> StreamLine<'a> {
             }
             Event::ApprovalDeferred { id, request } => Self::ApprovalDeferred { id, request },
             Event::PlanChanged { items } => Self::PlanChanged { items },
+            Event::ToolsSearched { query, found, others } => Self::ToolsSearched { query, found, others: *others },
             Event::TaskEnded { task, name, title, state } => Self::TaskEnded { task, name, title, state },
             Event::SubAgent { agent, call, event } => {
                 let event = match &**event {

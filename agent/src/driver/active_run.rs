@@ -7,6 +7,7 @@ use tools::{CancellationToken, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use super::{Driver, DriverError};
+use crate::disclosure::SessionDisclosure;
 use crate::run::PastResults;
 use crate::session_events::SessionEvents;
 use crate::{BudgetError, Event, EventSink, Provider, Run, RunOptions, Session, SystemText, ToolSet};
@@ -16,6 +17,7 @@ pub(crate) struct ActiveRun {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) tools: ToolSet,
     pub(crate) system: SystemText,
+    pub(crate) disclosure: SessionDisclosure,
     pub(crate) options: RunOptions,
     /// The token of the session.
     pub(crate) session_token: CancellationToken,
@@ -58,6 +60,7 @@ impl ActiveRun {
             provider: driver.provider.clone(),
             tools: session.tools().clone(),
             system: session.system().clone(),
+            disclosure: session.session_disclosure().clone(),
             options: driver.options.clone(),
             session_token: session.context().cancellation().clone(),
             events: session.events().clone(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
-use tools::{Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{Content, Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 use tracing::Instrument as _;
 
 use super::alarm::Overdue;
@@ -16,8 +16,9 @@ use super::tasks::{BatchEvent, CallTasks, Joined, RunningCall};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
+use crate::disclosure::{Hidden, definition};
 use crate::repeat::{self, CallEffect, RepeatGuard};
-use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet};
+use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet, WireToolSet};
 
 /// The calls of a turn and their tasks.
 struct Batch<'a> {
@@ -26,6 +27,7 @@ struct Batch<'a> {
     tasks: &'a mut CallTasks,
     cx: &'a ToolContext,
     tools: &'a ToolSet,
+    wire: Option<&'a WireToolSet>,
     repeats: &'a mut RepeatGuard,
     started: Instant,
     /// The requests for approvals, with the positions of their calls.
@@ -48,17 +50,20 @@ impl Driver {
             Some(tasks) => tasks,
             None => tasks.insert(CallTasks::new(run_cx.runtime)?),
         };
+        let (found_turns, wire) = (run_cx.session.session_disclosure().found_turns(), self.wire_tools(run_cx.tools));
+        let hidden = Hidden { tools: run_cx.tools, wire, cx: run_cx.cx, found_turns };
+        let calls = hidden.resolve(run, calls);
         let start = |pending: PendingCall| {
-            let RunContext { session, sink, budget, .. } = run_cx;
-            let reporter = CallReporter::start(&pending, session.tools(), session.context(), sink, budget);
+            let RunContext { session, tools, sink, budget, .. } = run_cx;
+            let reporter = CallReporter::start(&pending, tools, session.context(), sink, budget);
             (pending, reporter)
         };
         let calls: Vec<_> = calls.into_iter().map(start).collect();
         self.propagate_cancellation(run_cx.token);
         run_cx.active.set_results(run.past_results());
-        let (cx, tools) = (run_cx.cx, run_cx.session.tools());
+        let (cx, tools) = (run_cx.cx, run_cx.tools);
         let (started, deferred) = (Instant::now(), Vec::new());
-        let mut batch = Batch { run, calls, tasks, cx, tools, repeats, started, deferred, fatal: None };
+        let mut batch = Batch { run, calls, tasks, cx, tools, wire, repeats, started, deferred, fatal: None };
         batch.refuse(run_cx);
         batch.spawn(run_cx);
         while !batch.tasks.running.is_empty() {
@@ -101,7 +106,7 @@ impl<'a> Batch<'a> {
     }
 
     fn spawn(&mut self, run_cx: &RunContext<'_>) {
-        let RunContext { session, cx, token, runtime, budget, .. } = *run_cx;
+        let RunContext { tools, cx, token, runtime, budget, .. } = *run_cx;
         let turn = self.run.turns();
         // Conflicting calls run in the order of the turn, independently of task scheduling.
         let order = (self.calls.len() > 1).then(CallOrder::new);
@@ -124,7 +129,7 @@ impl<'a> Batch<'a> {
                     .with_progress(reporter.clone()),
                 None => cx.with_place(place.with_person_clock(budget.person_clock().clone())),
             };
-            let execution = session.tools().execute(&cx, &call.name, call.arguments.clone());
+            let execution = tools.execute(&cx, &call.name, call.arguments.clone());
             running.span = execution.span();
             let gated = GatedExecution::new(execution, &call.name, &cx, running.gated.clone(), alarm);
             self.tasks.spawn(runtime, running, gated);
@@ -205,9 +210,14 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Returns the result of a failed call, in the words of the model.
+    /// Returns the result of a failed call, in the words of the model. If the arguments of a tool that is not offered are wrong, the model
+    /// needs the definition.
     fn error_result(&self, call: &ToolCall, error: &ToolError) -> ToolResult {
-        self.cx.error_result(self.tools.get(&call.name).ok().as_deref(), error)
+        let mut result = self.cx.error_result(self.tools.get(&call.name).ok().as_deref(), error);
+        let hidden = self.tools.hidden(&call.name).filter(|_| error.code() == ErrorCode::InvalidArguments);
+        let definition = hidden.map(|entry| definition(&entry, self.wire));
+        result.content.extend(definition.map(|text| Content::text(format!("its definition: {text}"))));
+        result
     }
 
     /// Abandons an overdue call.

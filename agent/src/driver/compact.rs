@@ -48,7 +48,7 @@ pub(super) fn is_context_length(error: &ProviderError) -> bool {
 impl Driver {
     /// Returns the tokens that a request may have, if the size of the model's context is known.
     pub(super) fn context_tokens(&self) -> Option<u64> {
-        let context = self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))?;
+        let context = self.known_context()?;
         // If the options name a context that is smaller than the output limit, a request still has half of it.
         Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
     }

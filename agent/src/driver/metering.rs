@@ -131,7 +131,7 @@ impl Driver {
 
     /// Returns the bytes of the tools' definitions. Returns 0 for a provider without a format.
     pub(super) fn definition_bytes(&self, run_cx: &RunContext<'_>) -> u64 {
-        self.wire_tools(run_cx.session.tools()).map_or(0, |tools| tools.definitions().len() as u64)
+        self.wire_tools(run_cx.tools).map_or(0, |tools| tools.definitions().len() as u64)
     }
 }
 

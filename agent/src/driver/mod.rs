@@ -29,16 +29,15 @@ use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
-use self::checkpoint::LastCheckpoint;
 use self::guarded_sink::GuardedSink;
 use self::task_news::{note_tasks, reporting};
 use self::time_limit::{cancelled_by, check_timer, stopped};
-use crate::provider::guarded::{check, wire, wire_tools};
+use crate::provider::guarded::{wire, wire_tools};
 use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
-    Budget, Event, EventSink, Outcome, Provider, Request, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -80,6 +79,8 @@ pub struct Driver {
 /// The session, token, runtime and sink of one run.
 struct RunContext<'a> {
     session: &'a Session,
+    /// The session's tools, with those that requests offer.
+    tools: &'a ToolSet,
     /// The session's context, with the run and the format in which the provider's model knows the tools.
     cx: &'a ToolContext,
     token: &'a CancellationToken,
@@ -258,12 +259,14 @@ impl Driver {
         check_timer(&budget)?;
 
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
-        let cx = self.deferring(self.call_context(session, &budget, self.wire()), &mut run)?;
+        let tools = self.offered_tools(session).clone();
+        let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
-        self.announce(session, &mut run, &sink);
+        self.announce(session, &tools, &mut run, &sink);
         let present = active.attach();
         let run_cx = RunContext {
             session: &*session,
+            tools: &tools,
             cx: &cx,
             token: &token,
             runtime: &runtime,
@@ -324,22 +327,6 @@ impl Driver {
         if self.cancellation.is_cancelled() {
             token.cancel();
         }
-    }
-
-    /// Writes the first checkpoint, unless the provider will refuse the first request each time. A session that cannot go on must
-    /// not become the newest one to resume.
-    async fn begin(
-        &self,
-        run: &mut Run,
-        last: &mut Option<LastCheckpoint>,
-        run_cx: &RunContext<'_>,
-    ) -> Result<(), DriverError> {
-        if run.step() == Step::Ask {
-            let messages = run.request_messages();
-            let request = Request::new(&messages, run_cx.session.tools(), run_cx.token);
-            check(&*self.provider, request.with_agent(run_cx.session.context().agent()))?;
-        }
-        self.checkpoint(run, last, run_cx).await
     }
 }
 

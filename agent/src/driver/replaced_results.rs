@@ -67,7 +67,7 @@ fn large_results(run: &Run, messages: Range<usize>) -> Vec<ShownResult> {
 
 /// Replaces a result by a notice, whose handle is the id of the call. Returns the bytes of the notice.
 fn replace(run: &mut Run, ShownResult { id, size, .. }: &ShownResult, run_cx: &RunContext<'_>) -> u64 {
-    let notice = if run_cx.session.tools().contains(OutputStore::READER) {
+    let notice = if run_cx.tools.contains(OutputStore::READER) {
         let reader = run_cx.cx.spelling(OutputStore::READER);
         format!("[this result of {size} was left out to save context; {reader} reads it: handle {id}]")
     } else {

@@ -1,13 +1,14 @@
 //! The budget, the context and the first events of a run.
 
 use tools::ToolContext;
-use tools::protocol::wire::Format;
 
+use super::checkpoint::LastCheckpoint;
 use super::guarded_sink::GuardedSink;
-use super::{Driver, DriverError};
+use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
 use crate::prefix::Prefix;
-use crate::{Budget, DeferredConsent, Event, Run, Session};
+use crate::provider::guarded;
+use crate::{Budget, DeferredConsent, DefinitionCosts, Event, Request, Run, Session, Step, ToolSet};
 
 impl Driver {
     /// Creates the budget of a run: a child of the budget in the session's context. A resumed run has used a part of its own limits.
@@ -17,9 +18,27 @@ impl Driver {
         parent.child_with_spent(self.options.limits, run.spent())
     }
 
+    /// Returns the session's tools as the requests of its runs offer them.
+    pub fn offered_tools<'s>(&self, session: &'s Session) -> &'s ToolSet {
+        session.session_disclosure().offer(session.tools(), &*self.provider, self.known_context())
+    }
+
+    /// Returns the tokens of the definitions in the session's requests, with all tools and with a search. Returns `None` if another tool
+    /// of the session has the name of one that a search needs.
+    pub fn definition_costs(&self, session: &Session) -> Option<DefinitionCosts> {
+        session.session_disclosure().costs(session.tools(), &*self.provider, self.known_context())
+    }
+
+    /// Returns the tokens of the model's context.
+    pub(super) fn known_context(&self) -> Option<u64> {
+        self.options.context_tokens.or_else(|| guarded::context_tokens(&*self.provider))
+    }
+
     /// Returns the context of the run's calls.
-    pub(super) fn call_context(&self, session: &Session, budget: &Budget, format: Option<Format>) -> ToolContext {
+    pub(super) fn call_context(&self, session: &Session, tools: &ToolSet, budget: &Budget) -> ToolContext {
+        let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
+        let cx = session.session_disclosure().enter(cx, tools);
         let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
         format.into_iter().fold(cx, ToolContext::with_wire)
     }
@@ -34,13 +53,29 @@ impl Driver {
     }
 
     /// Sends the events that precede the first request. A resumed run is compared with its own earlier requests.
-    pub(super) fn announce(&self, session: &Session, run: &mut Run, sink: &GuardedSink) {
+    pub(super) fn announce(&self, session: &Session, tools: &ToolSet, run: &mut Run, sink: &GuardedSink) {
         if let Some(id) = &self.options.correlation_id {
             sink.send(|| Event::Started { correlation_id: id.to_string() });
         }
-        let prefix = Prefix::new(run.messages(), session.tools(), &*self.provider);
+        let prefix = Prefix::new(run.messages(), tools, &*self.provider);
         let change = run.prefix().or(session.prefix()).and_then(|earlier| prefix.changes_since(earlier));
         change.into_iter().for_each(|change| sink.send(|| Event::PrefixChanged(change)));
         run.record_prefix(prefix);
+    }
+
+    /// Writes the first checkpoint, unless the provider will refuse the first request each time. A session that cannot go on must
+    /// not become the newest one to resume.
+    pub(super) async fn begin(
+        &self,
+        run: &mut Run,
+        last: &mut Option<LastCheckpoint>,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
+        if run.step() == Step::Ask {
+            let messages = run.request_messages();
+            let request = Request::new(&messages, run_cx.tools, run_cx.token);
+            guarded::check(&*self.provider, request.with_agent(run_cx.session.context().agent()))?;
+        }
+        self.checkpoint(run, last, run_cx).await
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn reporting<F: Future>(run_cx: &RunContext<'_>, future: F) -> 
 /// wrote, because it can be a part of a prompt.
 pub(super) fn note_tasks(run: &mut Run, run_cx: &RunContext<'_>) {
     let Some(tasks) = tasks(run_cx.cx).filter(|_| run.can_be_noted()) else { return };
-    let is_readable = run_cx.session.tools().get(READER).is_ok();
+    let is_readable = run_cx.tools.get(READER).is_ok();
     for TaskInfo { handle, tool, state, .. } in tasks.take_untold() {
         let (fact, verb) = if state.has_ended() { ("has ended", "reads it") } else { ("waits", "goes on with it") };
         let how = if is_readable { format!("; {READER} {verb}") } else { String::new() };

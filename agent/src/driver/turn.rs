@@ -74,9 +74,9 @@ impl Driver {
         min_output_tokens: u32,
         run_cx: &RunContext<'_>,
     ) -> Option<Result<Turn, DriverError>> {
-        let RunContext { session, token, sink, .. } = run_cx;
+        let RunContext { session, tools, token, sink, .. } = run_cx;
         let send_retry = |retry| sink.send(|| Event::RequestRetried(retry));
-        let mut request = Request::new(messages, session.tools(), token)
+        let mut request = Request::new(messages, tools, token)
             .with_agent(session.context().agent())
             .with_deadline(session.context().deadline())
             .with_retry_sink(RetrySink::new(&send_retry));

@@ -2,8 +2,10 @@
 //! offers their services.
 
 mod ask;
+mod call;
 mod generate;
 mod output;
+mod search;
 mod spawn;
 mod task;
 mod todo;
@@ -17,8 +19,10 @@ use tools::{Catalog, RegisterError};
 pub fn register(catalog: &mut Catalog) -> Result<(), RegisterError> {
     catalog.submit(&[
         &ask::ASK_TOOL,
+        &call::CALL_TOOL,
         &generate::GENERATE_TOOL,
         &output::OUTPUT_TOOL,
+        &search::SEARCH_TOOL,
         &spawn::SPAWN_TOOL,
         &task::CANCEL_TOOL,
         &task::LIST_TOOL,

@@ -89,6 +89,7 @@ pub(crate) async fn spawn(
     let system = run.system.clone().with_section("sub-agent", introduction(path));
     let working = Arc::new(if background { run.start_background_agent(&cx) } else { run.start_agent(&cx) });
     let session = Session::new(offered, selection, cx).with_system(system);
+    let session = session.with_session_disclosure(run.disclosure.clone());
     let mut options = run.options.clone().with_limits(budget.unwrap_or_default().limits(session.context()));
     // The calls have it from the context.
     options.correlation_id = None;

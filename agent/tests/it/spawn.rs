@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::{
     Budget, BudgetLimits, Driver, Event, FailureKind, Outcome, Plan, ProviderError, Request, RunOptions, Selection,
-    Session, SubAgents, Turn, TurnFuture, Usage,
+    Session, SubAgents, ToolFinder, ToolSet, Turn, TurnFuture, Usage,
 };
 use serde_json::{Value, json};
 use tools::protocol::{Part, Role};
@@ -71,6 +71,7 @@ pub(crate) fn lead(calls: Vec<ToolCall>, turn: impl Fn(&str, usize) -> Turn + Se
 #[test]
 fn the_tools_keep_the_house_rules() {
     let cx = context().with_service(OutputStore::new()).with_service(Plan::new());
+    let cx = cx.with_service(ToolFinder::new(ToolSet::default()));
     let faults = HouseRules::new().with_context(cx).check(agent::tool::register);
     // There is no output to read in an example.
     let faults: Vec<_> = faults.iter().filter(|fault| fault.tool != OutputStore::READER).collect();

@@ -10,6 +10,7 @@ use tools::Services;
 use self::finding::Finding;
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
+use crate::disclosure;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
@@ -118,6 +119,7 @@ impl Session {
         let choice = ProviderChoice::from_settings(settings);
         let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
         let lines = std::iter::once(provider)
+            .chain(disclosure::report(self.services.as_ref().ok(), settings))
             .chain(programs())
             .chain(jobs(root))
             .chain(web::report(settings)?)

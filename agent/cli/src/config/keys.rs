@@ -2,6 +2,7 @@
 //!
 //! To add a key, add a declaration and update the table in the README, which a test compares.
 
+mod disclosure;
 mod network;
 mod requests;
 mod speech;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use tools::policy::{Rule, Verdict};
 use tools::{Approval, Clause};
 
+use self::disclosure::DisclosureValues;
 use self::network::NetworkValues;
 use self::requests::RequestValues;
 use self::speech::SpeechValues;
@@ -53,7 +55,7 @@ const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 declare_keys! {
     /// The values of all keys, in one layer or merged.
-    Values { requests: RequestValues, network: NetworkValues, speech: SpeechValues }
+    Values { requests: RequestValues, disclosure: DisclosureValues, network: NetworkValues, speech: SpeechValues }
 
     /// The provider: direct (the prompt is tool calls), scripted (replays a file), openai, openai-responses, anthropic, gemini, ollama or another linked one; without it, one whose key is in the environment, else direct
     provider: Option<Setting<String>> = Key::new("provider", text(filled), None, "\"openai\"")

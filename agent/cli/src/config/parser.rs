@@ -7,6 +7,7 @@ use agent::provider::is_plain_url;
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
 use tools::Clause;
 
+use super::disclosure_mode::DisclosureMode;
 use crate::duration;
 use crate::size::Size;
 
@@ -112,6 +113,10 @@ pub(super) fn effort(text: &str, _: Base<'_>) -> Result<ReasoningEffort, String>
 
 pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
     Ok(ToolChoice::from(filled(text, base)?.as_str()))
+}
+
+pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {
+    text.parse().map_err(str::to_owned)
 }
 
 pub(super) fn variable(text: &str, _: Base<'_>) -> Result<String, String> {

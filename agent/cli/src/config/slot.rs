@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
 
+use super::disclosure_mode::DisclosureMode;
 use super::origin::{Origin, Setting};
 use crate::size::Size;
 
@@ -111,6 +112,12 @@ impl Document for ReasoningEffort {
 }
 
 impl Document for ToolChoice {
+    fn document(&self) -> Value {
+        json!(self.to_string())
+    }
+}
+
+impl Document for DisclosureMode {
     fn document(&self) -> Value {
         json!(self.to_string())
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent::{Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resource, Spending, Summary, Usage};
 use tools::protocol::ResourceContents;
-use tools::{Content, Target, ToolResult};
+use tools::{Content, Target, ToolName, ToolResult};
 
 use crate::duration;
 use crate::fit;
@@ -30,6 +30,14 @@ pub(super) fn prefix_line(change: &PrefixChange) -> String {
     let model = model.then(|| "another model".to_owned());
     let parts = parts.chain(system).chain(format).chain(model).collect::<Vec<_>>().join("; ");
     format!("{}: its beginning changed, so no cache has it: {}", styled(FAINT, "prompt"), line(&parts))
+}
+
+/// Says which tools the model searched for and found.
+pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> String {
+    let names = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let names = if names.is_empty() { "nothing" } else { &names };
+    let others = if others == 0 { String::new() } else { format!(" and {others} more") };
+    format!("{} {}: {}{others}", styled(FAINT, "searched"), styled(STRONG, line(query)), line(names))
 }
 
 /// Says what later requests leave out.

@@ -18,6 +18,8 @@ mod config_environment;
 mod config_mistake;
 #[cfg(feature = "cron")]
 mod cron;
+#[cfg(feature = "builtin")]
+mod disclosure;
 mod doctor;
 #[cfg(all(feature = "builtin", feature = "models"))]
 mod export;

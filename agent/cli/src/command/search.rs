@@ -1,0 +1,77 @@
+//! `toolcrib search`
+
+use agent::tools_search::Match;
+use agent::{FoundTool, ToolFinder};
+use anstyle::Style;
+use clap::Args;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::notice::{self, FAINT, STRONG};
+use crate::output;
+use crate::session::SessionOptions;
+use crate::table::Table;
+use crate::visible::visible;
+use crate::wording::counted;
+
+/// Search the tools of a session with these options, as its model does: those that its selection and its grants let it call
+#[derive(Args, Debug)]
+pub(super) struct SearchArgs {
+    /// The words to search for
+    #[arg(required = true, value_name = "WORD")]
+    query: Vec<String>,
+
+    /// The most tools to print
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+
+    /// Print the tools as JSON, one document per line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    options: SessionOptions,
+}
+
+impl SearchArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let session = self.options.unrecorded().await?;
+        let (query, limit) = (self.query.join(" "), usize::try_from(self.limit).unwrap_or(usize::MAX));
+        let search = ToolFinder::new(session.tools().clone()).search(session.context(), &query, limit).await;
+        if self.json {
+            search.found.iter().try_for_each(|found| output::json(&document(found)))?;
+            return Ok(Exit::Success);
+        }
+        let mut table = Table::new([STRONG, Style::new()], 0);
+        for found in &search.found {
+            table.push([found.entry.name().to_string(), visible(&found.summary()).into_owned()]);
+            let access =
+                if found.is_granted { "" } else { "; the grant does not cover it, so each call is asked about" };
+            table.push_below(FAINT, format!("matches: {}{access}", visible(&found.reasons())));
+        }
+        output::page(&table.wrapped(output::width()))?;
+        if search.found.is_empty() {
+            notice::note("no tool that this session may call matches; try other words, or run list");
+        } else if search.others > 0 {
+            let others = counted(search.others as u64, "less relevant tool");
+            notice::note(&format!("left out: {others}; print more with --limit"));
+        }
+        Ok(Exit::Success)
+    }
+}
+
+fn document(found: &FoundTool) -> serde_json::Value {
+    let matched = |found: &Match| {
+        let fields: Vec<_> = found.fields.iter().map(ToString::to_string).collect();
+        json!({"word": found.word, "fields": fields})
+    };
+    let tool = found.entry.tool();
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": tool.parameters,
+        "matches": found.matches.iter().map(matched).collect::<Vec<_>>(),
+        "granted": found.is_granted,
+    })
+}

@@ -1,0 +1,70 @@
+//! The tools that the requests of a session offer.
+
+use std::sync::Arc;
+
+use agent::{
+    DefinitionCosts, Direct, Disclosure, DisclosureBudget, Driver, InvalidSelection, Provider, RunOptions, Selection,
+    Session,
+};
+use tools::{Services, ToolContext};
+
+use crate::config::{DisclosureMode, Settings};
+use crate::program;
+use crate::provider_choice::ProviderChoice;
+use crate::provider_options;
+use crate::wording::counted;
+
+/// The tools that a search offers in any case unless the settings name others: those of most tasks.
+const ALWAYS: [&str; 5] = ["fs.*", "exec.run", "todo.write", "tools.output", "user.ask"];
+
+/// Returns the disclosure of a session with these settings.
+pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {
+    let settings = &settings.disclosure;
+    let tools = match settings.mode.value {
+        DisclosureMode::All => return Ok(Disclosure::All),
+        DisclosureMode::Auto => usize::try_from(settings.tools.value).unwrap_or(usize::MAX),
+        DisclosureMode::Search => 0,
+    };
+    let always = match &settings.always {
+        // No glob would be a selection of all tools.
+        Some(globs) if globs.value.is_empty() => Selection::none(),
+        Some(globs) => Selection::parse(&globs.value)?,
+        None => Selection::parse(ALWAYS)?,
+    };
+    let budget = DisclosureBudget::default()
+        .with_tools(tools)
+        .with_context_percent(u8::try_from(settings.context_percent.value).unwrap_or(u8::MAX))
+        .with_search_tokens(settings.search_tokens.value.into())
+        .with_found_turns(settings.found_turns.value);
+    Ok(Disclosure::Search { always, budget })
+}
+
+/// Returns the line of `doctor` on the tokens of the definitions of a session without flags.
+pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option<String> {
+    let cx = ToolContext::new().with_services(services?.clone());
+    let session = Session::new(tools::list(), settings.selection().ok()?, cx);
+    let session = session.with_disclosure(from_settings(settings).ok()?);
+    let choice = ProviderChoice::from_settings(settings);
+    let create = |choice: &ProviderChoice| {
+        let options = provider_options::from_settings(settings, choice.model.as_deref());
+        program::provider(&choice.provider).ok()?.create(&options).ok()
+    };
+    // Without a key, the definitions of the catalog are counted.
+    let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
+    let mut options = RunOptions::new();
+    options.context_tokens = settings.context_tokens.as_ref().map(|tokens| tokens.value.into());
+    let costs = Driver::new(provider).with_options(options).definition_costs(&session)?;
+    Some(line(costs))
+}
+
+fn line(costs: DefinitionCosts) -> String {
+    let DefinitionCosts { tools, tokens, search_tools, search_tokens, is_search, .. } = costs;
+    let shown =
+        |tools: usize, tokens| format!("about {} ({})", counted(tokens, "token"), counted(tools as u64, "tool"));
+    format!(
+        "definitions in each request: {} with all tools, {} with a search; a session with a model {}. Tools of MCP servers are not counted",
+        shown(tools, tokens),
+        shown(search_tools, search_tokens),
+        if is_search { "searches" } else { "offers all tools" },
+    )
+}

@@ -1,0 +1,184 @@
+//! [`ToolFinder`]: searches the tools of a session.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use tools::policy::Verdict;
+use tools::{Entry, ToolContext, ToolName, visible_line};
+use tools_search::{Found, Match, Reranker};
+
+use super::hidden::described;
+use crate::run::BYTES_PER_TOKEN;
+use crate::{DisclosureBudget, ToolSet, WireToolSet};
+
+/// The most tools that are ranked a second time, and counted.
+const CANDIDATES: usize = 50;
+
+/// The most characters of a description in a result.
+const DESCRIPTION_CHARS: usize = 300;
+
+/// Finds tools of a set. The service of `tools.search` and `tools.call`, which a [`Driver`](crate::Driver) adds to the calls of a session
+/// that does not offer all its tools.
+#[derive(Clone)]
+pub struct ToolFinder {
+    tools: ToolSet,
+    budget: DisclosureBudget,
+    reranker: Option<Arc<dyn Reranker>>,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ToolSearch {
+    /// The best matches, best first.
+    pub found: Vec<FoundTool>,
+    /// The number of further matches, which is not counted above 50.
+    pub others: usize,
+}
+
+/// A tool that a search found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FoundTool {
+    /// The tool.
+    pub entry: Arc<Entry>,
+    /// The words of the query that its definition has.
+    pub matches: Vec<Match>,
+    /// False if the grant covers no call of the tool, so that a person is asked about each.
+    pub is_granted: bool,
+}
+
+impl ToolFinder {
+    /// Creates a finder of the tools of this set.
+    pub fn new(tools: ToolSet) -> Self {
+        Self { tools, budget: DisclosureBudget::default(), reranker: None }
+    }
+
+    /// Sets the limits of results.
+    #[must_use]
+    pub fn with_budget(self, budget: DisclosureBudget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Sets the second ranking stage.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Option<Arc<dyn Reranker>>) -> Self {
+        Self { reranker, ..self }
+    }
+
+    /// Returns the tools whose definitions match the query best, among those whose calls can pass in this context. A call can pass if
+    /// the grant may permit its targets, or an approver can be asked, and no rule of the policy denies the tool.
+    ///
+    /// These tools are chosen before the ranking, so no other tool has an influence on the result. If the second ranking stage fails, the
+    /// first one holds.
+    pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
+        let may = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
+        let ranked = self.tools.index().search(query, limit.max(CANDIDATES), may);
+        let mut ranked = self.reranked(query, ranked).await;
+        let others = ranked.len().saturating_sub(limit);
+        ranked.truncate(limit);
+        let found = ranked.into_iter().filter_map(|Found { name, matches, .. }| {
+            let entry = self.tools.get(&name).ok()?;
+            let is_granted = access(cx, &entry)?;
+            Some(FoundTool { entry, matches, is_granted })
+        });
+        ToolSearch { found: found.collect(), others }
+    }
+
+    /// Returns the results in the order of the second stage, without those that the first stage did not have.
+    async fn reranked(&self, query: &str, ranked: Vec<Found>) -> Vec<Found> {
+        let Some(reranker) = &self.reranker else { return ranked };
+        let mut left: BTreeSet<_> = ranked.iter().map(|found| found.name.clone()).collect();
+        match reranker.rerank(query, ranked.clone()).await {
+            Ok(reranked) => reranked.into_iter().filter(|found| left.remove(&found.name)).collect(),
+            Err(_) => ranked,
+        }
+    }
+
+    pub(crate) fn tools(&self) -> &ToolSet {
+        &self.tools
+    }
+
+    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The text is within the budget, but has
+    /// one definition at least.
+    pub(crate) fn text(
+        &self,
+        search: &ToolSearch,
+        cx: &ToolContext,
+        wire: Option<&WireToolSet>,
+    ) -> (String, Vec<ToolName>) {
+        let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN);
+        let (mut text, mut names, mut too_large) = (String::new(), Vec::new(), Vec::new());
+        for found in &search.found {
+            let name = found.entry.name();
+            let shown = found.text(wire);
+            let size = shown.len() as u64;
+            if size > left && !names.is_empty() {
+                too_large.push(cx.spelling(name).into_owned());
+                continue;
+            }
+            left = left.saturating_sub(size);
+            text += &shown;
+            names.push(name.clone());
+        }
+        match search.others {
+            0 => {}
+            others => {
+                text += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n")
+            }
+        }
+        if !too_large.is_empty() {
+            let listed = too_large.join(", ");
+            text +=
+                &format!("Left out, because the result would be too large: {listed}; search for one by its name.\n");
+        }
+        (text, names)
+    }
+}
+
+impl FoundTool {
+    /// Returns the definition with a short description, and the reasons of the match.
+    fn text(&self, wire: Option<&WireToolSet>) -> String {
+        let description = self.summary();
+        let access = if self.is_granted { "" } else { "; the grant does not cover it, so each call asks a person" };
+        format!("{}\nmatches: {}{access}\n\n", described(&self.entry, wire, &description), self.reasons())
+    }
+
+    /// Returns the description as one line. Text from outside has no invisible characters in it.
+    pub fn summary(&self) -> String {
+        visible_line(&self.entry.tool().description, DESCRIPTION_CHARS)
+    }
+
+    /// Returns the words of the query with the fields that have them, such as `file (name, description), read (name)`.
+    pub fn reasons(&self) -> String {
+        let reason = |Match { word, fields, .. }: &Match| {
+            let fields: Vec<_> = fields.iter().map(ToString::to_string).collect();
+            format!("{word} ({})", fields.join(", "))
+        };
+        self.matches.iter().map(reason).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Returns true if the grant may permit a call of the tool, and false if a person has to be asked about each. Returns `None` if no call
+/// can pass.
+fn access(cx: &ToolContext, entry: &Entry) -> Option<bool> {
+    let tool = entry.tool();
+    if cx.rulings(tool, &[]).any(|ruling| ruling.verdict() == Verdict::Deny) {
+        return None;
+    }
+    let ceiling = tool.effects.ceiling(entry.name());
+    let mut granted = ceiling.iter().map(|clause| cx.grant().may_permit(clause));
+    // A call has every target of the templates, or some of the targets that the tool computes.
+    let is_granted = match tool.effects.are_computed() {
+        true => ceiling.is_empty() || granted.any(|is_granted| is_granted),
+        false => granted.all(|is_granted| is_granted),
+    };
+    (is_granted || cx.approver().is_some()).then_some(is_granted)
+}
+
+impl fmt::Debug for ToolFinder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolFinder").field("budget", &self.budget).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! The tools that a model has found, read from its conversation.
+
+use std::collections::BTreeSet;
+
+use tools::protocol::{Message, Part, Role};
+
+use crate::inner_call;
+
+/// The name of the tool that finds other tools.
+const SEARCHER: &str = "tools.search";
+
+/// The place of the names in the structured result of [`SEARCHER`].
+pub(crate) const FOUND: &str = "found";
+
+/// Returns the names of the tools that the model found in its last `turns` turns before the present one: those that a search returned and
+/// those that it called, since a call of a tool that is not offered is answered with its definition.
+///
+/// The conversation has them, so they survive as long as it does.
+pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
+    let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
+    let mut left = turns;
+    let mut names = BTreeSet::new();
+    for message in messages[..present].iter().rev() {
+        if message.role == Role::Assistant {
+            if left == 0 {
+                break;
+            }
+            left -= 1;
+            names.extend(message.calls().map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()).name));
+        } else if left > 0 {
+            names.extend(message.parts.iter().flat_map(searched));
+        }
+    }
+    names
+}
+
+/// Returns the names that the result of a search has.
+fn searched(part: &Part) -> Vec<String> {
+    let Part::ToolResult { name, result, .. } = part else { return Vec::new() };
+    let structured = result.structured.as_ref().filter(|_| name == SEARCHER);
+    let names = structured.and_then(|found| found.value().get(FOUND)?.as_array());
+    names.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tools::{ToolCall, ToolResult};
+
+    use super::*;
+
+    fn calls(name: &str) -> Message {
+        let call = ToolCall::new("a", name, json!({}));
+        Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
+    }
+
+    fn results(names: &[&str]) -> Message {
+        let result = ToolResult { structured: Some(json!({FOUND: names}).into()), ..ToolResult::default() };
+        let part = Part::ToolResult { id: "a".to_owned(), name: SEARCHER.to_owned(), result };
+        Message { role: Role::Tool, parts: vec![part] }
+    }
+
+    #[test]
+    fn a_found_tool_is_forgotten_after_its_turns_unless_it_is_called() {
+        let mut messages = vec![Message::text(Role::User, "go"), calls(SEARCHER), results(&["x", "y"])];
+        assert!(found(&messages, 3).is_empty(), "the present turn has not seen the result");
+        for turn in 1..=5 {
+            messages.push(calls(if turn == 2 { "y" } else { "z" }));
+            let names = found(&messages, 3);
+            assert_eq!((names.contains("x"), names.contains("y")), (turn <= 3, true), "turn {turn}");
+        }
+        messages.push(calls("z"));
+        assert!(!found(&messages, 3).contains("y"));
+        assert!(found(&messages, 0).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! [`Disclosure`]: the tools of a session that requests offer, and those that the model finds.
+
+mod cost;
+mod finder;
+mod found;
+mod hidden;
+mod own;
+mod state;
+
+use crate::Selection;
+
+pub use self::cost::DefinitionCosts;
+pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
+pub(crate) use self::found::FOUND;
+use self::found::found;
+pub(crate) use self::hidden::{Hidden, definition};
+pub(crate) use self::own::is_of_search;
+pub(crate) use self::state::SessionDisclosure;
+
+/// The tools of a session whose definitions a request has.
+///
+/// ```
+/// use agent::{Disclosure, DisclosureBudget, Selection};
+///
+/// let always = Selection::parse(["fs.*", "user.ask"])?;
+/// let budget = DisclosureBudget::default().with_tools(40);
+/// let disclosure = Disclosure::Search { always, budget };
+/// # Ok::<(), agent::InvalidSelection>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Disclosure {
+    /// Requests offer every tool.
+    All,
+    /// Requests offer every tool within the budget. Above it, they offer the tools of `always`, `tools.search`, which finds the others, and
+    /// `tools.call`, which calls them.
+    ///
+    /// A provider without a model is offered every tool. So is one for which a search would cost more tokens.
+    Search {
+        /// The tools that are offered in any case.
+        always: Selection,
+        /// The limits of the definitions and of searches.
+        budget: DisclosureBudget,
+    },
+}
+
+impl Default for Disclosure {
+    /// Searches above the default [budget](DisclosureBudget), without tools that are offered in any case.
+    fn default() -> Self {
+        Self::Search { always: Selection::none(), budget: DisclosureBudget::default() }
+    }
+}
+
+/// The limits of a [`Disclosure::Search`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DisclosureBudget {
+    /// The most tools that are all offered. Defaults to 64.
+    pub tools: usize,
+    /// The most tokens of the definitions that are all offered, in percent of the model's context. Has no effect if the context is unknown.
+    /// Defaults to 10.
+    pub context_percent: u8,
+    /// The most tokens of the result of a search. Defaults to 4,000.
+    pub search_tokens: u64,
+    /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Defaults to 20.
+    pub found_turns: u32,
+}
+
+impl DisclosureBudget {
+    /// Sets the most tools that are all offered. 0 makes every session search.
+    #[must_use]
+    pub fn with_tools(self, tools: usize) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Sets the most tokens of the definitions that are all offered, in percent of the model's context.
+    #[must_use]
+    pub fn with_context_percent(self, context_percent: u8) -> Self {
+        Self { context_percent, ..self }
+    }
+
+    /// Sets the most tokens of the result of a search.
+    #[must_use]
+    pub fn with_search_tokens(self, search_tokens: u64) -> Self {
+        Self { search_tokens, ..self }
+    }
+
+    /// Sets the number of model turns after which a found tool is forgotten.
+    #[must_use]
+    pub fn with_found_turns(self, found_turns: u32) -> Self {
+        Self { found_turns, ..self }
+    }
+}
+
+impl Default for DisclosureBudget {
+    fn default() -> Self {
+        Self { tools: 64, context_percent: 10, search_tokens: 4_000, found_turns: 20 }
+    }
+}

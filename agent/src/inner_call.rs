@@ -1,0 +1,93 @@
+//! Calls through `tools.call`: the call of one tool that stands for the call of another.
+
+use serde_json::json;
+use tools::{Json, ToolCall};
+
+/// The name of the tool that calls tools which a request does not offer.
+pub(crate) const CALLER: &str = "tools.call";
+
+const NAME: &str = "name";
+const ARGUMENTS: &str = "arguments";
+
+/// Returns the call for which a call of [`CALLER`] stands, with the same id. Returns `None` for a call of another tool, and if the
+/// arguments do not name one.
+pub(crate) fn inner(call: &ToolCall) -> Option<ToolCall> {
+    let mut inner = direct_inner(call)?;
+    // Ends, because each inner call is a part of the outer one.
+    while let Some(deeper) = direct_inner(&inner) {
+        inner = deeper;
+    }
+    Some(inner)
+}
+
+/// Returns the call that the arguments contain, which may be one of [`CALLER`] itself.
+pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
+    if call.name != CALLER {
+        return None;
+    }
+    let node = call.arguments.node();
+    let name = node.get(NAME)?.as_str()?;
+    // Other members are left to the validation of the outer call.
+    if node.members().any(|(key, _)| !matches!(key, NAME | ARGUMENTS)) {
+        return None;
+    }
+    let arguments = match node.get(ARGUMENTS) {
+        None => Json::default(),
+        Some(arguments) if arguments.is_object() => Json::parse(arguments.to_string()).ok()?,
+        Some(_) => return None,
+    };
+    Some(ToolCall::new(call.id.as_str(), name, arguments))
+}
+
+/// Returns a call of [`CALLER`] for another inner call.
+pub(crate) fn with_inner(call: ToolCall, inner: &ToolCall) -> ToolCall {
+    let text = format!("{{\"{NAME}\":{},\"{ARGUMENTS}\":{}}}", json!(inner.name), inner.arguments);
+    match Json::parse(text) {
+        Ok(arguments) => ToolCall { arguments, ..call },
+        // The arguments were JSON at one level less.
+        Err(_) => call,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(arguments: serde_json::Value) -> ToolCall {
+        ToolCall::new("a", CALLER, arguments)
+    }
+
+    #[test]
+    fn a_call_stands_for_the_one_that_it_names() {
+        let inner_of = |arguments| inner(&call(arguments));
+        let named = ToolCall::new("a", "fs.read", json!({"path": "x"}));
+        assert_eq!(inner_of(json!({"name": "fs.read", "arguments": {"path": "x"}})), Some(named.clone()));
+        let nested = json!({"name": CALLER, "arguments": {"name": "fs.read", "arguments": {"path": "x"}}});
+        assert_eq!(inner_of(nested), Some(named));
+        assert_eq!(inner_of(json!({"name": "time.now"})), Some(ToolCall::new("a", "time.now", json!({}))));
+    }
+
+    #[test]
+    fn arguments_that_do_not_name_a_call_stay_those_of_the_outer_call() {
+        for arguments in [
+            json!({}),
+            json!({"name": 1}),
+            json!({"name": "x", "arguments": "{}"}),
+            json!({"name": "x", "arguments": null}),
+            json!({"name": "x", "path": "y"}),
+            json!("x"),
+        ] {
+            assert_eq!(inner(&call(arguments.clone())), None, "{arguments}");
+        }
+        assert_eq!(inner(&ToolCall::new("a", "fs.read", json!({"name": "x"}))), None);
+    }
+
+    #[test]
+    fn long_integers_keep_their_digits() {
+        let text = r#"{"name":"x","arguments":{"id":123456789012345678901234567890}}"#;
+        let outer = ToolCall::new("a", CALLER, Json::parse(text).unwrap());
+        let inner = inner(&outer).unwrap();
+        assert_eq!(inner.arguments.to_string(), r#"{"id":123456789012345678901234567890}"#);
+        assert_eq!(with_inner(outer, &inner).arguments.to_string(), text);
+    }
+}

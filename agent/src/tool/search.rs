@@ -1,0 +1,64 @@
+//! `tools.search`: finds tools whose definitions a request does not have.
+
+use serde_json::json;
+use tools::{ToolContext, ToolError, ToolResult, tool};
+
+use crate::disclosure::FOUND;
+use crate::driver::ActiveRun;
+use crate::inner_call::CALLER;
+use crate::provider::guarded::wire_tools;
+use crate::{Event, ToolFinder};
+
+/// The most results of one search.
+const MOST: u32 = 20;
+
+/// Finds more tools for a task. You have more tools than you see: search before you say that something is not possible.
+///
+/// Describe the task with the words that the name, the description or the parameters of a tool may have. The result has the definitions
+/// of the best matches, and says how to call them.
+// Pure: the tools of a session and its permissions are no resources. The result names only tools that the session may call.
+#[tool(
+    name = "tools.search",
+    title = "Find tools",
+    pure,
+    needs = ToolFinder,
+    max_output = "256KiB",
+    tags = ["session"],
+    example({"query": "create a calendar event"}),
+    example({"query": "translate text", "limit": 3}),
+)]
+pub(crate) async fn search(
+    cx: &ToolContext,
+    /// The task, in a few words.
+    #[schemars(length(min = 1, max = 1000))]
+    query: String,
+    /// The most tools to return.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = MOST))]
+    limit: u32,
+) -> Result<ToolResult, ToolError> {
+    let finder = cx.need::<ToolFinder>()?;
+    let run = cx.service::<ActiveRun>();
+    let wire = run.as_ref().and_then(|run| wire_tools(&*run.provider, finder.tools()));
+    let search = finder.search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX)).await;
+    let (definitions, names) = finder.text(&search, cx, wire);
+    let text = if names.is_empty() {
+        "No tool matches these words. Try other words for the task, or its parts.".to_owned()
+    } else {
+        let caller = cx.spelling(CALLER);
+        format!(
+            "{definitions}Call a found tool with {caller}, by its name and with the arguments that its parameters define."
+        )
+    };
+    let mut result = ToolResult::text(text);
+    result.structured = Some(json!({FOUND: names}).into());
+    if let Some(run) = run {
+        let others = search.others + search.found.len() - names.len();
+        run.send(|| Event::ToolsSearched { query, found: names, others });
+    }
+    Ok(result)
+}
+
+fn default_limit() -> u32 {
+    5
+}

@@ -1,0 +1,99 @@
+//! The results of `tools.search`.
+
+use std::sync::Arc;
+
+use agent::tools_search::{Found, RerankFuture, Reranker};
+use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, ToolFinder, Turn};
+use serde_json::{Value, json};
+use tools::{Catalog, Effects, Grant, Tool, ToolContext, ToolName};
+
+use crate::disclosure::{Model, entries, session, shop, turn};
+use crate::workshop::{EventLog, results};
+
+#[tokio::test]
+async fn a_search_shows_definitions_within_its_budget_and_says_what_is_left_out() {
+    let query = json!({"query": "invoice", "limit": 10});
+    let model = Model::new([turn("tools__search", query), Turn::answer("done")]);
+    let budget = DisclosureBudget::default().with_search_tokens(400);
+    let disclosure = Disclosure::Search { always: Selection::none(), budget };
+    let (mut session, log) = (session(&shop(200)).with_disclosure(disclosure), EventLog::default());
+    model.driver().with_events(log.clone()).run(&mut session, "go").await.unwrap();
+    let text = results(session.messages())[0].1.to_text();
+    assert!(text.len() < 400 * 4 + 1000, "{text}");
+    assert!(text.contains(r#"_invoice","description":"Can "#) && text.contains("matches: invoice ("), "{text}");
+    assert!(text.contains("10 less relevant") && text.contains("too large"), "{text}");
+    assert!(text.contains("tools__call"), "{text}");
+    let events = log.events();
+    let searched = events.iter().find_map(|event| match event {
+        Event::ToolsSearched { query, found, others } => Some((query.as_str(), found.len(), *others)),
+        _ => None,
+    });
+    let (query, found, others) = searched.unwrap();
+    assert!(query == "invoice" && found >= 1 && found + others == 20, "{found} {others}");
+}
+
+#[tokio::test]
+async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing() {
+    /// Reverses the results and adds one twice and one that does not match, or fails.
+    struct Reversing(bool);
+    impl Reranker for Reversing {
+        fn rerank<'a>(&'a self, _: &'a str, mut found: Vec<Found>) -> RerankFuture<'a> {
+            found.reverse();
+            let mut other = found[0].clone();
+            found.push(other.clone());
+            other.name = ToolName::new("mail.archive_event").unwrap();
+            found.push(other);
+            Box::pin(async move { if self.0 { Ok(found) } else { Err("the service is down".into()) } })
+        }
+    }
+    let session = session(&shop(100));
+    let names = async |finder: ToolFinder| {
+        let search = finder.search(session.context(), "invoice", 50).await;
+        search.found.iter().map(|found| found.entry.name().to_string()).collect::<Vec<_>>()
+    };
+    let finder = || ToolFinder::new(session.tools().clone());
+    let first = names(finder()).await;
+    assert_eq!(first.len(), 10);
+    let reversed: Vec<_> = first.iter().rev().cloned().collect();
+    assert_eq!(names(finder().with_reranker(Some(Arc::new(Reversing(true))))).await, reversed);
+    assert_eq!(names(finder().with_reranker(Some(Arc::new(Reversing(false))))).await, first);
+}
+
+#[tokio::test]
+async fn the_grant_and_the_policy_decide_which_tools_are_found() {
+    let mut catalog = Catalog::new();
+    for (name, effects) in [
+        ("notes.read", json!({"reads": ["notes:{path}"]})),
+        ("notes.write", json!({"writes": ["notes:{path}"]})),
+        ("notes.send", Value::Null),
+        ("notes.count", json!("pure")),
+    ] {
+        let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+        let effects: Effects = serde_json::from_value(effects).unwrap();
+        let tool = Tool::new(name, "Works on notes.", parameters).unwrap().with_effects(effects);
+        catalog.register(tool, async |_: ToolContext, _: Value| "done").unwrap();
+    }
+    let found = async |cx: ToolContext| {
+        let session = Session::new(entries(&catalog), Selection::new(), cx);
+        let search = ToolFinder::new(session.tools().clone()).search(session.context(), "notes", 9).await;
+        let mut found: Vec<_> = search
+            .found
+            .iter()
+            .map(|found| format!("{}{}", found.entry.name(), if found.is_granted { "" } else { "?" }))
+            .collect();
+        found.sort();
+        found
+    };
+    let granted = |grant: &[&str]| ToolContext::new().with_grant(Grant::parse(grant).unwrap());
+    assert_eq!(found(ToolContext::new()).await, ["notes.count"]);
+    assert_eq!(found(granted(&["notes:read:a.md"])).await, ["notes.count", "notes.read"]);
+    assert_eq!(found(granted(&["fs:*:**"])).await, ["notes.count"]);
+    assert_eq!(found(granted(&["*:*:**"])).await.len(), 4);
+    let policy = tools::Policy::from(
+        serde_json::from_str::<Vec<tools::policy::Rule>>(r#"[{"verdict": "deny", "tool": "notes.s*"}]"#).unwrap(),
+    );
+    assert_eq!(found(granted(&["*:*:**"]).with_policy(policy.clone())).await.len(), 3);
+    let approver = tools_testkit::RecordingApprover::from_script([]);
+    let asked = granted(&["notes:read:**"]).with_policy(policy).with_approver(Arc::new(approver));
+    assert_eq!(found(asked).await, ["notes.count", "notes.read", "notes.write?"]);
+}
