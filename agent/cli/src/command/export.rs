@@ -1,7 +1,8 @@
 //! `toolcrib export`
 
-use agent::{ToolSet, WireOptions};
+use agent::{Session, WireOptions};
 use clap::Args;
+use tools::ToolContext;
 use tools::protocol::wire::{Format, Strictness};
 
 use crate::config::{ConfigOptions, Setting, Values};
@@ -53,9 +54,11 @@ impl ExportArgs {
         notice::warn_unmatched(&selection, &entries);
         let is_strict = self.strict || settings.strict.value;
         let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
-        let set = ToolSet::new(entries, &selection, &self.root.services(&settings)?);
+        let services = self.root.services(&settings)?;
+        let session = Session::new(entries, selection, ToolContext::new().with_services(services));
         let examples = self.examples.unwrap_or(self.format.takes_examples());
-        let sent = set.wire_as(WireOptions::new(self.format).with_strictness(strictness).with_examples(examples));
+        let sent =
+            session.tools().wire_as(WireOptions::new(self.format).with_strictness(strictness).with_examples(examples));
         for skipped in sent.skipped() {
             notice::warning(&format!("{skipped}; requests leave the tool out"));
         }

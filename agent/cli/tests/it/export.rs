@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use agent::{Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, SubAgents, ToolSet};
+use agent::{Direct, KeySource, Models, Plan, Provider, ProviderOptions, Selection, Session, SubAgents, ToolSet};
 use serde_json::Value;
+use tools::ToolContext;
 use tools::protocol::wire::{Format, Strictness};
 
 use crate::Crib;
@@ -29,7 +30,8 @@ fn tool_set(globs: &[&str], crib: &Crib) -> ToolSet {
         services.insert(tools_http::HttpClient::new());
         services.insert(tools_builtin::message::Channels::new());
     }
-    ToolSet::new(tools::list(), &Selection::parse(globs).unwrap(), &services)
+    let cx = ToolContext::new().with_services(services);
+    Session::new(tools::list(), Selection::parse(globs).unwrap(), cx).tools().clone()
 }
 
 /// Returns the definitions that a session sends to the public service of a format, of its provider if there is one.
