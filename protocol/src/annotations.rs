@@ -16,7 +16,7 @@ pub struct Annotations {
     pub destructive_hint: bool,
     /// True if repeating a call has no further effect.
     pub idempotent_hint: bool,
-    /// True if the tool may reach beyond this machine.
+    /// True if the tool may reach beyond this machine and the places that its user has configured.
     pub open_world_hint: bool,
 }
 

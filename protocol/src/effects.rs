@@ -60,8 +60,8 @@ pub struct Declared {
     /// The targets that a call removes or changes irreversibly.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub destroys: Vec<Template>,
-    /// True if a call may reach beyond this machine and its user's control, such as the network. Without templates, an open-world
-    /// call counts as a write anywhere.
+    /// True if a call may reach beyond this machine and the places that its user has configured, such as any page of the web.
+    /// Without templates, an open-world call counts as a write anywhere.
     #[serde(skip_serializing_if = "is_false")]
     pub open_world: bool,
     /// True if repeating a call has no further effect.
@@ -161,7 +161,8 @@ impl Effects {
         }
     }
 
-    /// Returns true if a call may reach beyond this machine. Effects without templates count as open-world.
+    /// Returns true if a call may reach beyond this machine and the places that its user has configured. Effects without templates count
+    /// as open-world.
     pub fn is_open_world(&self) -> bool {
         match self {
             Self::Undeclared => true,

@@ -145,6 +145,10 @@ impl Speech {
         utterance.model = self.model.as_deref();
         utterance.base_url = self.base_url.as_ref();
         utterance.client = self.client.as_ref().or(of_context.as_deref());
+        if self.base_url.is_some() {
+            // The sounds and the errors of a service are text from outside; those of a program on this machine are not.
+            cx.record_exposure();
+        }
         let bytes = (self.backend.speak)(cx, &utterance).await?;
         let unusable = |reason: &str| SpeechError::Sound { backend: self.backend.name, reason: reason.to_owned() };
         match format {

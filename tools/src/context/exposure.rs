@@ -5,11 +5,9 @@ use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// Records whether the agent of a context has read text from the open world, in which strangers may have hidden instructions.
 ///
-/// A tool whose places are all chosen by the user, such as configured channels, need not have such effects.
-///
 /// The pipeline records it before a tool with [open-world](protocol::Effects::is_open_world) effects runs, and when the journal replays
-/// a call, because the calls that were made inside of that one are then not known. A tool that gets such text in another way calls
-/// [`ToolContext::record_exposure`]. A service of a session, which its sub-agents share: once a text is read, all of them may act on it.
+/// a call, because the calls that were made inside of that one are then not known. A tool that gets such text in another way, such as
+/// from a service that the user has configured, calls [`ToolContext::record_exposure`]. A service of a session, which its sub-agents share: once a text is read, all of them may act on it.
 /// A session of `toolcrib-agent` has it, and a resumed one begins as the last one ended.
 #[derive(Debug, Default)]
 pub struct Exposure(AtomicBool);

@@ -46,8 +46,6 @@ async fn ask(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
         "response_format": utterance.format.name(),
     });
     let request = Request::new(Method::POST, &url)?.with_json(&body)?.with_max_body_bytes(utterance.max_bytes);
-    // Its sound and its errors are text from outside; that of a program on this machine is not.
-    cx.record_exposure();
     let response = client.send(cx, request).await?;
     let host = base.host_str().unwrap_or_default().to_owned();
     if !response.status.is_success() {

@@ -31,6 +31,8 @@ impl RemoteTool {
         if arguments.json().extent().has_big_integer {
             return Err(big_integer());
         }
+        // Whatever effects the user has declared: the texts are a stranger's.
+        cx.record_exposure();
         let peer = self.link.ready().await?;
         self.link.check(&self.tool, &self.digest)?;
         let make = |answers: Answers| {
