@@ -32,7 +32,8 @@ pub trait Channel: Send + Sync + fmt::Debug {
     /// - Returns [`SendError::Unclear`] if it may have arrived, such as after a connection that broke before the answer.
     ///
     /// An error has no text of the server, which the model would read as if it were the program's; a channel that needs it calls
-    /// [`ToolContext::record_exposure`](tools::ToolContext::record_exposure) first.    fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a>;
+    /// [`ToolContext::record_exposure`](tools::ToolContext::record_exposure) first.
+    fn send<'a>(&'a self, delivery: Delivery<'a>) -> SendFuture<'a>;
 
     /// Takes messages from outside until the shutdown of the inbox, or until there are no more. Returns `None` if the channel has none.
     fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {

@@ -107,6 +107,17 @@ fn a_program_with_a_network_may_bring_text_of_strangers() {
 }
 
 #[test]
+fn the_answer_of_a_server_is_a_strangers_whatever_effects_the_user_has_declared() {
+    for effects in ["read_only", "pure"] {
+        let crib = Crib::new();
+        crate::mcp_server::add(&crib, &json!({"effects": {"*": effects}}));
+        let read = call("mcp:s/read", &json!({"path": crib.root().join("README.md")}));
+        session(&crib, &[read, save("of a stranger")], &["--grant", "mcp:read:**"]);
+        assert_eq!(listed(&crib), [("of a stranger".to_owned(), false)], "{effects}");
+    }
+}
+
+#[test]
 fn the_digest_has_the_scopes_that_the_grant_allows_and_those_of_the_own_project() {
     let crib = Crib::new();
     session(
