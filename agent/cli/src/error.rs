@@ -43,6 +43,7 @@ pub(crate) enum Error {
     NotLinked(#[from] NotLinked),
     #[error("cannot use {} as the root: {reason}; choose a directory with --root", path.display())]
     Root { path: PathBuf, reason: String },
+    #[cfg(feature = "builtin")]
     #[error(
         "{} is missing, and a program that runs in the root could create it: {reason}; create the file, or name one outside of \
          the root in the settings",
@@ -220,7 +221,6 @@ impl Error {
             Self::Selection(_)
             | Self::Config(_)
             | Self::Root { .. }
-            | Self::Reserved { .. }
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
@@ -229,6 +229,8 @@ impl Error {
             | Self::Unrecorded
             | Self::NoRequest { .. }
             | Self::NoCheckout(_) => Exit::Usage,
+            #[cfg(feature = "builtin")]
+            Self::Reserved { .. } => Exit::Usage,
             #[cfg(feature = "cron")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
             #[cfg(feature = "cron")]

@@ -1,4 +1,6 @@
-use serde_json::{Value, json};
+use serde_json::Value;
+#[cfg(feature = "models")]
+use serde_json::json;
 
 use crate::Crib;
 use crate::config::write_user;
