@@ -52,7 +52,7 @@ impl PreviewRequest<'_> {
         let call = cx.running()?.clone();
         let made = Panic::catch(|| self.entry.handler().preview(cx, self.arguments.clone()));
         match made.map_err(|Panic(message)| ToolErrorKind::Panicked { message })? {
-            Some(preview) => Run::new(&call, || preview).await.map(Some),
+            Some(preview) => Run::new(&call, None, || preview).await.map(Some),
             None => Ok(None),
         }
     }

@@ -17,8 +17,7 @@ pub(super) fn run<'a>(
     cx: ToolContext,
     arguments: Input,
 ) -> Run<'a, HandlerFuture<'a>> {
-    let run = Run::new(call, || layer::call(call.caller.layers(), entry.handler(), cx, arguments));
-    Run { has_effects: !entry.tool().effects.is_idempotent(), ..run }
+    Run::new(call, Some(entry), || layer::call(call.caller.layers(), entry.handler(), cx, arguments))
 }
 
 /// A running handler or preview. Written by hand, because an async block would store the arguments twice.
@@ -26,16 +25,16 @@ pub(super) struct Run<'a, F> {
     call: &'a CallScope,
     alarm: Option<Alarm>,
     handler: Isolated<F>,
-    /// True if a call that is stopped may have taken effect, and must not be repeated.
-    has_effects: bool,
+    /// The tool whose handler this is. A preview has no effects.
+    entry: Option<&'a Entry>,
     /// Declared last, because it must be dropped after the handler.
     _stop: Stop<'a>,
 }
 
 impl<'a, F: Future + Unpin> Run<'a, F> {
-    pub(super) fn new(call: &'a CallScope, make: impl FnOnce() -> F) -> Self {
+    pub(super) fn new(call: &'a CallScope, entry: Option<&'a Entry>, make: impl FnOnce() -> F) -> Self {
         let stop = Stop(call);
-        Self { call, alarm: None, handler: Isolated::new(make), has_effects: false, _stop: stop }
+        Self { call, alarm: None, handler: Isolated::new(make), entry, _stop: stop }
     }
 }
 
@@ -43,10 +42,12 @@ impl<T, F: Future<Output = Result<T, ToolError>> + Unpin> Future for Run<'_, F> 
     type Output = Result<T, ToolError>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { call, alarm, handler, has_effects, .. } = &mut *self;
+        let Self { call, alarm, handler, entry, .. } = &mut *self;
+        // A call that was stopped may have taken effect, and must then not be repeated.
         let stopped = |kind| {
             let error = ToolError::from(kind);
-            if *has_effects { error.with_unclear_effects() } else { error }
+            let has_effects = entry.is_some_and(|entry| !entry.tool().effects.is_idempotent());
+            if has_effects { error.with_unclear_effects() } else { error }
         };
 
         // A panic is reported even after the deadline: it is a fault of the tool, not a late result.
