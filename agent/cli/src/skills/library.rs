@@ -12,6 +12,10 @@ use crate::program;
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
 
+/// The reason for which a session that reads no file of the project has no skill of it, wherever the user has named its folder.
+const NOT_READ: &str =
+    "it is inside the root, and --config or --no-config leaves out the project's skills; move it elsewhere";
+
 /// The skills of the user and of the project, as they are when a session begins.
 #[derive(Default)]
 pub(crate) struct Library {
@@ -39,12 +43,12 @@ pub(crate) enum Standing {
 }
 
 impl Library {
-    /// Looks for the skills, which is done once for each session. Without the path of a workspace, those of the user alone are found.
-    pub(crate) fn load(root: Option<&str>, settings: &Settings) -> Self {
-        let workspace = root.unwrap_or_default().to_owned();
-        let mut discovery = Discovery::new();
-        if root.is_some() {
-            discovery = discovery.with_workspace(&workspace);
+    /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
+    /// are not looked for, and none inside the workspace is usable.
+    pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
+        let mut discovery = Discovery::new().with_workspace(&workspace);
+        if !reads_project {
+            discovery = discovery.without_project_folders();
         }
         let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
         discovery = folders::skills().into_iter().chain(configured).fold(discovery, Discovery::with_user_folder);
@@ -57,6 +61,7 @@ impl Library {
         let approvals = Self::approvals();
         let shelve = |skill: Skill| match skill.origin() {
             Origin::User => Shelved { skill, standing: Standing::Ready },
+            Origin::Project if !reads_project => Shelved { skill, standing: Standing::Unusable(NOT_READ.to_owned()) },
             Origin::Project => shelved(skill, &workspace, approvals.as_ref()),
         };
         Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked, workspace }

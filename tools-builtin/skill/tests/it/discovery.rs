@@ -32,6 +32,16 @@ fn skills_of_all_places_are_found_with_their_owner() {
     assert_eq!(found.overlooked, []);
 }
 
+#[test]
+fn a_folder_inside_the_workspace_belongs_to_the_project_also_without_the_projects_own_folders() {
+    let project =
+        TempWorkspace::from_files([(".agents/skills/a/SKILL.md", skill("a")), ("more/c/SKILL.md", skill("c"))]);
+    let discovery = Discovery::new().with_workspace(project.path()).without_project_folders();
+    let found = discovery.with_user_folder(project.join("more")).find();
+    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    assert_eq!(of, [("c", Origin::Project)]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
