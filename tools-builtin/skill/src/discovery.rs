@@ -202,6 +202,10 @@ impl Search {
                 EntryKind::Link if depth < MAX_DEPTH && self.leads_to_folder(base, &below) => {
                     self.enter(base, &below, depth + 1);
                 }
+                EntryKind::Folder if depth == MAX_DEPTH && is_skill(base, &below) => {
+                    let advice = format!("it is more than {MAX_DEPTH} levels below the folder of skills; move it up");
+                    self.overlook(base, &below, advice);
+                }
                 EntryKind::File if depth == 0 && is_loose_skill(&name) => {
                     let advice = format!("a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}");
                     self.overlook(base, &below, advice);
@@ -270,6 +274,11 @@ impl Search {
     fn overlook(&mut self, base: &Base, path: &Path, reason: String) {
         self.found.overlooked.push(Overlooked { path: base.absolute(path), reason });
     }
+}
+
+/// Returns true for a folder with a file of instructions.
+fn is_skill(base: &Base, path: &Path) -> bool {
+    base.open(path).is_ok_and(|dir| Folder::new(dir).skill_file().is_some())
 }
 
 /// Returns true for a file that other programs take for a skill.

@@ -1,7 +1,9 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
-use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills};
+use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills, named_files};
 use tools_mcp::trust::{Approvals, Subject};
 
 use crate::config::Settings;
@@ -30,6 +32,8 @@ pub(crate) struct Library {
 pub(crate) struct Shelved {
     pub(crate) skill: Skill,
     pub(crate) standing: Standing,
+    /// True if another skill of the project has the name. Neither can be approved.
+    has_namesake: bool,
 }
 
 /// Whether sessions may use a skill.
@@ -59,10 +63,18 @@ impl Library {
         let overlooked = found.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));
         let overlooked = overlooked.chain(missing).collect();
         let approvals = Self::approvals();
-        let shelve = |skill: Skill| match skill.origin() {
-            Origin::User => Shelved { skill, standing: Standing::Ready },
-            Origin::Project if !reads_project => Shelved { skill, standing: Standing::Unusable(NOT_READ.to_owned()) },
-            Origin::Project => shelved(skill, &workspace, approvals.as_ref()),
+        let mut names = BTreeMap::<String, usize>::new();
+        for skill in found.skills.iter().filter(|skill| skill.origin() == Origin::Project) {
+            *names.entry(skill.name().to_owned()).or_default() += 1;
+        }
+        let shelve = |skill: Skill| {
+            let has_namesake = names.get(skill.name()).is_some_and(|count| *count > 1);
+            let (skill, standing) = match skill.origin() {
+                Origin::User => (skill, Standing::Ready),
+                Origin::Project if !reads_project => (skill, Standing::Unusable(NOT_READ.to_owned())),
+                Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
+            };
+            Shelved { skill, standing, has_namesake }
         };
         Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked, workspace }
     }
@@ -98,12 +110,15 @@ impl Library {
 impl Shelved {
     /// Returns the standing in words, with the next step.
     pub(crate) fn standing_text(&self) -> String {
-        let approve = || format!("run {} skills approve {}", program::name(), self.skill.name());
+        let approve = || match self.has_namesake {
+            true => "another skill has this name; rename one".to_owned(),
+            false => format!("run {} skills approve {}", program::name(), self.skill.name()),
+        };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
             Standing::Unapproved => format!("waits for approval; {}", approve()),
             Standing::Changed(facts) => {
-                format!("has changed since it was approved ({}); {}", facts.join(", "), approve())
+                format!("has changed since it was approved ({}); {}", named_files(facts), approve())
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
         }
@@ -111,25 +126,27 @@ impl Shelved {
 }
 
 /// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.
-fn shelved(skill: Skill, workspace: &str, approvals: Option<&Approvals>) -> Shelved {
+fn judged(skill: Skill, workspace: &str, approvals: Option<&Approvals>, has_namesake: bool) -> (Skill, Standing) {
     let approved = match approvals.map(|approvals| approvals.approved(workspace, skill.name())) {
         Some(Ok(Some(approved))) => approved,
-        Some(Ok(None)) | None => return Shelved { skill, standing: Standing::Unapproved },
-        Some(Err(error)) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
+        Some(Ok(None)) | None => return (skill, Standing::Unapproved),
+        Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),
     };
     if !approved.facts().any(|fact| fact == (FOLDER, &folder(&skill, workspace))) {
-        return Shelved { skill, standing: Standing::Changed(vec![FOLDER.to_owned()]) };
+        // The approval may be that of the namesake, which has not moved here.
+        let standing = if has_namesake { Standing::Unapproved } else { Standing::Changed(vec![FOLDER.to_owned()]) };
+        return (skill, standing);
     }
     let contents = match skill.contents() {
         Ok(contents) => contents,
-        Err(error) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
+        Err(error) => return (skill, Standing::Unusable(error.to_string())),
     };
     let present = subject(&skill, &contents, workspace);
     if present.digest() == approved.digest() {
-        return Shelved { skill: skill.with_pinned(contents), standing: Standing::Ready };
+        return (skill.with_pinned(contents), Standing::Ready);
     }
-    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact);
-    Shelved { skill, standing: Standing::Changed(changes.collect()) }
+    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact).collect();
+    (skill, Standing::Changed(changes))
 }
 
 fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {

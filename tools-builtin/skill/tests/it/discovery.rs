@@ -85,6 +85,20 @@ fn a_loose_file_and_an_unusable_name_are_reported() {
 }
 
 #[test]
+fn a_skill_below_the_last_level_is_reported() {
+    let workspace = workspace(&[
+        ("area/part/deep/SKILL.md", &skill("deep")),
+        ("area/part/more/deeper/SKILL.md", &skill("deeper")),
+        ("area/part/more/notes/text.txt", "no skill"),
+    ]);
+    let found = found(&workspace);
+    let names: Vec<_> = found.skills.iter().map(tools_skill::Skill::name).collect();
+    assert_eq!(names, ["deep"]);
+    let [deeper] = &found.overlooked[..] else { panic!("{found:?}") };
+    assert!(deeper.path.ends_with("more/deeper") && deeper.reason.contains("more than 3 levels"), "{deeper:?}");
+}
+
+#[test]
 fn two_skills_of_one_name_are_a_clash_that_names_both_places() {
     let project = TempWorkspace::from_files([
         (".agents/skills/one/SKILL.md", skill("twin")),
