@@ -149,7 +149,7 @@ pub(crate) enum Error {
     #[error("cannot listen on {address}: {source}; choose another address")]
     Listen { address: std::net::SocketAddr, source: io::Error },
     #[cfg(feature = "mcp")]
-    #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read (chmod 600)", path.display())]
+    #[error("cannot read the bearer token from {}: {source}; pass a file that only you can read", path.display())]
     Token { path: PathBuf, source: io::Error },
     #[cfg(feature = "mcp")]
     #[error("there is no folder for the settings of this user, so there are no MCP servers; set HOME")]

@@ -15,6 +15,12 @@ pub enum MemoryError {
     /// There is no workspace, so there is no project.
     #[error("there is no workspace here, so there are no memories of a project; use the scope \"user\"")]
     NoProject,
+    /// The scope names the session's own project as another one.
+    #[error("\"project/{name}\" is this session's project; use the scope \"project\"")]
+    OwnProject {
+        /// The name of the project.
+        name: String,
+    },
     /// The text is no scope.
     #[error("{scope:?} is not a scope; use \"project\", \"user\" or \"project/NAME\"")]
     Scope {

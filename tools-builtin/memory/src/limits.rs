@@ -13,6 +13,9 @@ pub const MAX_TOTAL_BYTES: usize = 1024 * 1024;
 /// for a slow file.
 pub(crate) const MAX_IMPORT_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The maximum number of memories of one import, which holds the store while it adds them.
+pub(crate) const MAX_IMPORTED: usize = 10_000;
+
 /// The maximum number of tags of a memory.
 pub const MAX_TAGS: usize = 8;
 

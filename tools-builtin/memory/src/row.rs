@@ -1,5 +1,8 @@
 //! [`MemoryEntry`] and its row in the store.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tools::visible_line;
@@ -11,6 +14,12 @@ use crate::limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_T
 /// The columns of [`read`].
 pub(crate) const COLUMNS: &str =
     "memory.id, principal, scope, memory.text, memory.tags, author, session, at_ms, is_confirmed";
+
+/// The number of memories of a scope.
+const COUNT: &str = "SELECT count(*) FROM memory WHERE principal = ? AND scope = ?";
+
+/// The length of all texts of a principal.
+const TOTAL: &str = "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE principal = ?";
 
 /// A memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,10 +122,21 @@ pub(crate) fn all(
     Ok(entries)
 }
 
+/// The room that scopes and principals have left. Each is counted once, so one value is of use for one transaction that only inserts.
+#[derive(Default)]
+pub(crate) struct Room {
+    counts: HashMap<(String, String), usize>,
+    totals: HashMap<String, usize>,
+}
+
 /// Adds a memory, unless its scope has the same text. Returns its number, and true if it is new.
 ///
 /// A repetition from a session that has read nothing from the open world, or from the user, confirms the memory.
-pub(crate) fn insert(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(MemoryEntry, bool), MemoryError> {
+pub(crate) fn insert(
+    transaction: &Transaction<'_>,
+    room: &mut Room,
+    entry: &MemoryEntry,
+) -> Result<(MemoryEntry, bool), MemoryError> {
     entry.check()?;
     let key = params![entry.principal, entry.scope, entry.text];
     if let Some(same) = find(transaction, "principal = ? AND scope = ? AND text = ?", key)? {
@@ -127,7 +147,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Resu
         }
         return Ok((same, false));
     }
-    check_room(transaction, entry)?;
+    room.take(transaction, entry)?;
     Ok((add(transaction, entry)?, true))
 }
 
@@ -141,22 +161,35 @@ fn add(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<MemoryEntry
     Ok(MemoryEntry { id: transaction.last_insert_rowid(), ..entry.clone() })
 }
 
-/// Returns an error if the scope or the principal has no room for the memory.
-fn check_room(transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(), MemoryError> {
-    let MemoryEntry { principal, scope, text, .. } = entry;
-    let sql = "SELECT count(*) FROM memory WHERE principal = ? AND scope = ?";
-    let count: usize = transaction.prepare_cached(sql)?.query_row([principal, scope], |row| row.get(0))?;
-    if count >= MAX_ENTRIES {
-        let oldest = find(transaction, "principal = ? AND scope = ? ORDER BY is_confirmed, id", [principal, scope])?;
-        return Err(MemoryError::Full { scope: scope.clone(), oldest: oldest.map_or(0, |entry| entry.id) });
+impl Room {
+    /// Takes the room of a memory. Returns an error if the scope or the principal has too little.
+    fn take(&mut self, transaction: &Transaction<'_>, entry: &MemoryEntry) -> Result<(), MemoryError> {
+        let MemoryEntry { principal, scope, text, .. } = entry;
+        let count = match self.counts.entry((principal.clone(), scope.clone())) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(transaction.prepare_cached(COUNT)?.query_row([principal, scope], |row| row.get(0))?)
+            }
+        };
+        if *count >= MAX_ENTRIES {
+            let oldest =
+                find(transaction, "principal = ? AND scope = ? ORDER BY is_confirmed, id", [principal, scope])?;
+            return Err(MemoryError::Full { scope: scope.clone(), oldest: oldest.map_or(0, |entry| entry.id) });
+        }
+        let total = match self.totals.entry(principal.clone()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(transaction.prepare_cached(TOTAL)?.query_row([principal], |row| row.get(0))?)
+            }
+        };
+        if *total + text.len() > MAX_TOTAL_BYTES {
+            let longest = find(transaction, "principal = ? ORDER BY octet_length(text) DESC, id", [principal])?;
+            return Err(MemoryError::TooMuch { longest: longest.map_or(0, |entry| entry.id) });
+        }
+        *count += 1;
+        *total += text.len();
+        Ok(())
     }
-    let sql = "SELECT coalesce(sum(octet_length(text)), 0) FROM memory WHERE principal = ?";
-    let total: usize = transaction.prepare_cached(sql)?.query_row([principal], |row| row.get(0))?;
-    if total + text.len() > MAX_TOTAL_BYTES {
-        let longest = find(transaction, "principal = ? ORDER BY octet_length(text) DESC, id", [principal])?;
-        return Err(MemoryError::TooMuch { longest: longest.map_or(0, |entry| entry.id) });
-    }
-    Ok(())
 }
 
 /// Removes a memory and overwrites its bytes in the file.
@@ -164,4 +197,47 @@ pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), Memor
     transaction.query_row("PRAGMA secure_delete = ON", [], |_| Ok(()))?;
     transaction.execute("DELETE FROM memory WHERE id = ?", [id])?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tools_store::Store;
+    use tools_store::rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::schema::SCHEMA;
+
+    #[test]
+    fn a_transaction_counts_a_scope_and_a_principal_once() {
+        let entry = |principal: &str, scope: &str, number: usize| MemoryEntry {
+            id: 0,
+            principal: principal.to_owned(),
+            scope: scope.to_owned(),
+            text: format!("fact {number}"),
+            tags: Vec::new(),
+            author: String::new(),
+            session: None,
+            saved: Timestamp::UNIX_EPOCH,
+            confirmed: false,
+        };
+        let store = Store::in_memory(&SCHEMA).unwrap();
+        let checked: Result<(), MemoryError> = store.write_blocking(|transaction| {
+            let mut room = Room::default();
+            for number in 0..50 {
+                for (principal, scope) in [("a", "user"), ("a", "project/b"), ("c", "user")] {
+                    insert(transaction, &mut room, &entry(principal, scope, number))?;
+                }
+            }
+            let runs = |sql| transaction.prepare_cached(sql).map(|sum| sum.get_status(StatementStatus::Run));
+            assert_eq!((runs(COUNT)?, runs(TOTAL)?), (3, 2));
+            // The memories of the transaction itself count.
+            for number in 50..MAX_ENTRIES {
+                insert(transaction, &mut room, &entry("a", "user", number))?;
+            }
+            let error = insert(transaction, &mut room, &entry("a", "user", MAX_ENTRIES)).unwrap_err();
+            assert!(matches!(error, MemoryError::Full { .. }), "{error}");
+            Ok(())
+        });
+        checked.unwrap();
+    }
 }

@@ -5,7 +5,7 @@ use tools::{ToolContext, ToolError, tool};
 
 use crate::limits::MAX_TAGS;
 use crate::memory::principal;
-use crate::row::insert;
+use crate::row::{Room, insert};
 use crate::scope::PATTERN;
 use crate::{Memory, MemoryEntry};
 
@@ -47,7 +47,7 @@ pub(crate) async fn save(
         // A host that does not say what its sessions read may have shown them anything.
         confirmed: !cx.is_exposed(),
     };
-    let (saved, is_new) = memory.write(move |transaction| insert(transaction, &entry)).await?;
+    let (saved, is_new) = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry)).await?;
     let known = if is_new { "saved as memory" } else { "known already as memory" };
     let later = match saved.confirmed {
         true => "",

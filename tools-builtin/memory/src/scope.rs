@@ -31,7 +31,11 @@ impl Scope {
     pub(crate) fn from_argument(text: &str, own: Option<&str>) -> Result<Self, MemoryError> {
         match text {
             PROJECT => own.map(|own| Self::Project(own.to_owned())).ok_or(MemoryError::NoProject),
-            text => Self::from_stored(text),
+            text => match Self::from_stored(text)? {
+                // A rule about one name of these memories would not hold for the other.
+                Self::Project(name) if Some(name.as_str()) == own => Err(MemoryError::OwnProject { name }),
+                scope => Ok(scope),
+            },
         }
     }
 
@@ -106,6 +110,7 @@ mod tests {
         for text in ["", "project/", "project/A", "project/../user", "project/a/b", "users", "user/", "project/a\0"] {
             assert!(Scope::from_stored(text).is_err(), "{text:?}");
         }
+        assert!(matches!(Scope::from_argument("project/a", Some("a")), Err(MemoryError::OwnProject { .. })));
         assert!(matches!(Scope::from_argument("project", None), Err(MemoryError::NoProject)));
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use crate::limits::{MAX_IMPORT_BYTES, MAX_TEXT_BYTES};
-use crate::row::insert;
+use crate::limits::{MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES};
+use crate::row::{Room, insert};
 use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};
 
@@ -33,6 +33,9 @@ pub enum ImportError {
         "the memories have more than {MAX_IMPORT_BYTES} bytes, the limit of one import; split the file between two lines"
     )]
     TooLong,
+    /// The input has too many memories.
+    #[error("there are more than {MAX_IMPORTED} memories, the limit of one import; split the file between two lines")]
+    TooMany,
     /// The store cannot be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -66,9 +69,9 @@ impl Memory {
     pub fn import(&self, lines: impl BufRead, is_trusted: bool) -> Result<Imported, ImportError> {
         let entries = parsed(lines, is_trusted)?;
         self.opened()?.write_blocking(|transaction| {
-            let mut imported = Imported::default();
+            let (mut imported, mut room) = (Imported::default(), Room::default());
             for (line, entry) in entries {
-                let inserted = insert(transaction, &entry);
+                let inserted = insert(transaction, &mut room, &entry);
                 match inserted.map_err(|error| ImportError::Line { line, reason: error.to_string() })? {
                     (_, true) => imported.added += 1,
                     (_, false) => imported.known += 1,
@@ -94,6 +97,9 @@ fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryE
         }
         if bytes.trim_ascii().is_empty() {
             continue;
+        }
+        if entries.len() == MAX_IMPORTED {
+            return Err(ImportError::TooMany);
         }
         let mut entry: MemoryEntry = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
         Scope::from_stored(&entry.scope).and_then(|_| entry.check()).map_err(|error| invalid(error.to_string()))?;

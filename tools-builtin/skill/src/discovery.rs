@@ -42,6 +42,7 @@ const MAX_MIB: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub struct Discovery {
     workspace: Option<PathBuf>,
+    omits_project_folders: bool,
     folders: Vec<PathBuf>,
 }
 
@@ -78,6 +79,13 @@ impl Discovery {
         Self { workspace: Some(root.into()), ..self }
     }
 
+    /// Looks for no skill in the folders of the [workspace](Self::with_workspace). A folder of the user inside it still belongs to the
+    /// project.
+    #[must_use]
+    pub fn without_project_folders(self) -> Self {
+        Self { omits_project_folders: true, ..self }
+    }
+
     /// Adds a folder of the user, which need not exist. Links in it are followed, because the user made them.
     #[must_use]
     pub fn with_user_folder(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -90,6 +98,7 @@ impl Discovery {
         let root = self.workspace.as_ref().and_then(|root| root.canonicalize().ok());
         let mut search = Search { root: root.clone(), ..Search::default() };
         if let Some(root) = root
+            && !self.omits_project_folders
             && let Ok(dir) = Dir::open_ambient_dir(&root, ambient_authority())
         {
             let base = Base::Inside(dir, root);
@@ -193,6 +202,10 @@ impl Search {
                 EntryKind::Link if depth < MAX_DEPTH && self.leads_to_folder(base, &below) => {
                     self.enter(base, &below, depth + 1);
                 }
+                EntryKind::Folder if depth == MAX_DEPTH && is_skill(base, &below) => {
+                    let advice = format!("it is more than {MAX_DEPTH} levels below the folder of skills; move it up");
+                    self.overlook(base, &below, advice);
+                }
                 EntryKind::File if depth == 0 && is_loose_skill(&name) => {
                     let advice = format!("a skill is a folder with a {SKILL_FILE}; move the file to NAME/{SKILL_FILE}");
                     self.overlook(base, &below, advice);
@@ -261,6 +274,11 @@ impl Search {
     fn overlook(&mut self, base: &Base, path: &Path, reason: String) {
         self.found.overlooked.push(Overlooked { path: base.absolute(path), reason });
     }
+}
+
+/// Returns true for a folder with a file of instructions.
+fn is_skill(base: &Base, path: &Path) -> bool {
+    base.open(path).is_ok_and(|dir| Folder::new(dir).skill_file().is_some())
 }
 
 /// Returns true for a file that other programs take for a skill.

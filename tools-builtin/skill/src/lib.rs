@@ -17,7 +17,7 @@ pub use contents::Contents;
 pub use discovery::{Discovery, Found, Overlooked};
 pub use folder::FolderError;
 pub use front_matter::{Fault, FrontMatter, SkillText};
-pub use skill::{Origin, Skill, SkillError};
+pub use skill::{Origin, Skill, SkillError, named_files};
 pub use skills::{Clash, Skills};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

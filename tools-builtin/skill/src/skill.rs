@@ -64,7 +64,7 @@ pub enum SkillError {
     /// The folder is not the one that the user has approved.
     #[error(
         "the skill {name:?} has changed since this session began ({}); ask the user to look at it and approve it again",
-        named(files)
+        named_files(files)
     )]
     Changed {
         /// The name.
@@ -220,10 +220,10 @@ fn near(names: &[String]) -> String {
     }
 }
 
-fn named(files: &[String]) -> String {
-    let mut named: Vec<_> = files.iter().take(NAMED).map(|path| visible_line(path, 100)).collect();
-    if files.len() > NAMED {
-        named.push(format!("{} more", files.len() - NAMED));
-    }
-    named.join(", ")
+/// Returns the first five of these names of files, and the number of the others.
+pub fn named_files(files: &[String]) -> String {
+    let named: Vec<_> = files.iter().take(NAMED).map(|path| visible_line(path, 100)).collect();
+    let more = files.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    named.join(", ") + &more
 }

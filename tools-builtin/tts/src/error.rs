@@ -18,7 +18,7 @@ pub enum SpeechError {
         install: &'static str,
     },
     /// The program failed.
-    #[error("{program} failed ({how}){}", quoted(message))]
+    #[error("{program} failed ({how}){}{}", quoted(message), next(*advice))]
     Program {
         /// The program.
         program: &'static str,
@@ -26,6 +26,8 @@ pub enum SpeechError {
         how: String,
         /// The message of the program, cleaned and cut.
         message: String,
+        /// The next step, if the call named a voice.
+        advice: Option<&'static str>,
     },
     /// The backend took too long.
     #[error("{backend} took longer than {} s; speak a shorter text", limit.as_secs())]
@@ -125,6 +127,11 @@ impl From<SpeechError> for ToolError {
             error => Self::execution_failed(error.to_string()),
         }
     }
+}
+
+/// Returns the next step after a semicolon, or nothing without one.
+fn next(advice: Option<&str>) -> String {
+    advice.map(|advice| format!("; for the voice, {advice}")).unwrap_or_default()
 }
 
 /// Returns a message in quotes after a colon, or nothing for an empty one.

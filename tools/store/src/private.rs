@@ -122,8 +122,14 @@ pub(crate) fn is_own(metadata: &Metadata) -> bool {
 fn check_access(metadata: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let is_private = is_own(metadata) && metadata.mode() & OTHERS == 0;
-    if is_private { Ok(()) } else { Err(io::Error::other("other users have access to it")) }
+    if !is_own(metadata) {
+        return Err(io::Error::other("other users have access to it, because it belongs to one"));
+    }
+    match metadata.mode() & OTHERS {
+        0 => Ok(()),
+        _ if metadata.is_dir() => Err(io::Error::other("other users have access to it; run chmod 700 on it")),
+        _ => Err(io::Error::other("other users have access to it; run chmod 600 on it")),
+    }
 }
 
 #[cfg(not(unix))]

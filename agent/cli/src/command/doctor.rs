@@ -73,7 +73,7 @@ struct Session {
 
 impl Session {
     fn new(root: &RootOption, settings: &Settings) -> Self {
-        let library = Library::load(Some(&root.workspace()), settings);
+        let library = Library::load(root.workspace(), true, settings);
         Self { services: root.services_with(settings, &library), library }
     }
 

@@ -1,7 +1,9 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
-use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills};
+use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills, named_files};
 use tools_mcp::trust::{Approvals, Subject};
 
 use crate::config::Settings;
@@ -11,6 +13,10 @@ use crate::program;
 
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
+
+/// The reason for which a session that reads no file of the project has no skill of it, wherever the user has named its folder.
+const NOT_READ: &str =
+    "it is inside the root, and --config or --no-config leaves out the project's skills; move it elsewhere";
 
 /// The skills of the user and of the project, as they are when a session begins.
 #[derive(Default)]
@@ -26,6 +32,8 @@ pub(crate) struct Library {
 pub(crate) struct Shelved {
     pub(crate) skill: Skill,
     pub(crate) standing: Standing,
+    /// True if another skill of the project has the name. Neither can be approved.
+    has_namesake: bool,
 }
 
 /// Whether sessions may use a skill.
@@ -39,12 +47,12 @@ pub(crate) enum Standing {
 }
 
 impl Library {
-    /// Looks for the skills, which is done once for each session. Without the path of a workspace, those of the user alone are found.
-    pub(crate) fn load(root: Option<&str>, settings: &Settings) -> Self {
-        let workspace = root.unwrap_or_default().to_owned();
-        let mut discovery = Discovery::new();
-        if root.is_some() {
-            discovery = discovery.with_workspace(&workspace);
+    /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
+    /// are not looked for, and none inside the workspace is usable.
+    pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
+        let mut discovery = Discovery::new().with_workspace(&workspace);
+        if !reads_project {
+            discovery = discovery.without_project_folders();
         }
         let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
         discovery = folders::skills().into_iter().chain(configured).fold(discovery, Discovery::with_user_folder);
@@ -55,9 +63,18 @@ impl Library {
         let overlooked = found.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));
         let overlooked = overlooked.chain(missing).collect();
         let approvals = Self::approvals();
-        let shelve = |skill: Skill| match skill.origin() {
-            Origin::User => Shelved { skill, standing: Standing::Ready },
-            Origin::Project => shelved(skill, &workspace, approvals.as_ref()),
+        let mut names = BTreeMap::<String, usize>::new();
+        for skill in found.skills.iter().filter(|skill| skill.origin() == Origin::Project) {
+            *names.entry(skill.name().to_owned()).or_default() += 1;
+        }
+        let shelve = |skill: Skill| {
+            let has_namesake = names.get(skill.name()).is_some_and(|count| *count > 1);
+            let (skill, standing) = match skill.origin() {
+                Origin::User => (skill, Standing::Ready),
+                Origin::Project if !reads_project => (skill, Standing::Unusable(NOT_READ.to_owned())),
+                Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
+            };
+            Shelved { skill, standing, has_namesake }
         };
         Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked, workspace }
     }
@@ -93,12 +110,15 @@ impl Library {
 impl Shelved {
     /// Returns the standing in words, with the next step.
     pub(crate) fn standing_text(&self) -> String {
-        let approve = || format!("run {} skills approve {}", program::name(), self.skill.name());
+        let approve = || match self.has_namesake {
+            true => "another skill has this name; rename one".to_owned(),
+            false => format!("run {} skills approve {}", program::name(), self.skill.name()),
+        };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
             Standing::Unapproved => format!("waits for approval; {}", approve()),
             Standing::Changed(facts) => {
-                format!("has changed since it was approved ({}); {}", facts.join(", "), approve())
+                format!("has changed since it was approved ({}); {}", named_files(facts), approve())
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
         }
@@ -106,25 +126,27 @@ impl Shelved {
 }
 
 /// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.
-fn shelved(skill: Skill, workspace: &str, approvals: Option<&Approvals>) -> Shelved {
+fn judged(skill: Skill, workspace: &str, approvals: Option<&Approvals>, has_namesake: bool) -> (Skill, Standing) {
     let approved = match approvals.map(|approvals| approvals.approved(workspace, skill.name())) {
         Some(Ok(Some(approved))) => approved,
-        Some(Ok(None)) | None => return Shelved { skill, standing: Standing::Unapproved },
-        Some(Err(error)) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
+        Some(Ok(None)) | None => return (skill, Standing::Unapproved),
+        Some(Err(error)) => return (skill, Standing::Unusable(error.to_string())),
     };
     if !approved.facts().any(|fact| fact == (FOLDER, &folder(&skill, workspace))) {
-        return Shelved { skill, standing: Standing::Changed(vec![FOLDER.to_owned()]) };
+        // The approval may be that of the namesake, which has not moved here.
+        let standing = if has_namesake { Standing::Unapproved } else { Standing::Changed(vec![FOLDER.to_owned()]) };
+        return (skill, standing);
     }
     let contents = match skill.contents() {
         Ok(contents) => contents,
-        Err(error) => return Shelved { skill, standing: Standing::Unusable(error.to_string()) },
+        Err(error) => return (skill, Standing::Unusable(error.to_string())),
     };
     let present = subject(&skill, &contents, workspace);
     if present.digest() == approved.digest() {
-        return Shelved { skill: skill.with_pinned(contents), standing: Standing::Ready };
+        return (skill.with_pinned(contents), Standing::Ready);
     }
-    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact);
-    Shelved { skill, standing: Standing::Changed(changes.collect()) }
+    let changes = present.changes_since(&approved).into_iter().map(|change| change.fact).collect();
+    (skill, Standing::Changed(changes))
 }
 
 fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {

@@ -134,6 +134,28 @@ fn a_folder_of_the_user_inside_the_workspace_belongs_to_the_project() {
 }
 
 #[test]
+fn a_session_that_reads_no_file_of_the_project_has_no_skill_inside_the_root() {
+    let crib = Crib::new();
+    write(&crib, "root/more/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/sun/SKILL.md", &PLAIN.replace("moon", "sun"));
+    write(&crib, "home/.agents/skills/star/SKILL.md", &PLAIN.replace("moon", "star"));
+    let linked = crib.dir.path().join("home/.agents/skills/linked");
+    std::os::unix::fs::symlink(crib.root().join("more/moon"), linked).unwrap();
+    let more = crib.root().join("more");
+    write(&crib, "named.toml", &format!("skills.folders = [{:?}]\n", more.to_str().unwrap()));
+    let named = crib.dir.path().join("named.toml");
+    for flags in [&["--config", named.to_str().unwrap()][..], &["--no-config"]] {
+        let text = section(&crib, flags).unwrap();
+        assert!(text.contains("- star (of the user)") && !text.contains("moon") && !text.contains("sun"), "{text}");
+        let refused = run(&crib, &[&["run", "--provider", "direct", "skill.load name=moon"], flags].concat()).expect(1);
+        assert!(!refused.stdout.contains("Count the days."), "{refused:#?}");
+        let warning = refused.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(warning.contains("the skill moon of the project unusable: it is inside the root"), "{warning}");
+        assert!(!warning.contains("skill sun"), "{warning}");
+    }
+}
+
+#[test]
 fn a_configured_folder_is_not_changed_without_a_question() {
     let crib = Crib::new();
     write(&crib, "root/more/star/SKILL.md", "---\nname: star\ndescription: Is far.\n---\nWait.\n");

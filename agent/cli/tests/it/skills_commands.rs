@@ -55,7 +55,8 @@ fn the_files_of_a_folder_are_not_read_before_it_is_approved() {
     std::os::unix::fs::symlink("/etc", crib.root().join(".claude/skills/moon/etc")).unwrap();
     let listed = run(&crib, &["skills"]).expect(0).stdout;
     assert!(listed.contains("moon (project): ready"), "{listed}");
-    assert!(listed.contains("moon (project): has changed since it was approved (folder); run"), "{listed}");
+    let namesake = "moon (project): waits for approval; another skill has this name; rename one";
+    assert!(listed.contains(namesake) && !listed.contains("has changed"), "{listed}");
     run(&crib, &["run", "--provider", "direct", "skill.load name=moon"]).expect(0);
     // The approved one is read.
     std::os::unix::fs::symlink("/etc", crib.root().join(".agents/skills/moon/etc")).unwrap();
@@ -154,6 +155,20 @@ fn an_approval_names_what_is_new_changed_and_removed() {
     for note in ["revoked the approval of the skill moon", "there was no approval of the skill moon"] {
         assert!(flat(&run(&crib, &["skills", "revoke", "moon"]).expect(0).stderr).contains(note), "{note}");
     }
+}
+
+#[test]
+fn a_list_names_few_of_many_changed_files() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    approve(&crib, "moon");
+    (0..12).for_each(|number| write(&crib, &format!("root/.agents/skills/moon/new{number:02}"), "x\n"));
+    let listed = flat(&run(&crib, &["skills"]).expect(0).stdout);
+    assert!(listed.contains("(file new00, file new01, file new02, file new03, file new04 and 7 more)"), "{listed}");
+    // A folder that has moved is named as the change.
+    fs::rename(crib.root().join(".agents/skills/moon"), crib.root().join(".agents/skills/other")).unwrap();
+    let listed = flat(&run(&crib, &["skills"]).expect(0).stdout);
+    assert!(listed.contains("moon (project): has changed since it was approved (folder); run"), "{listed}");
 }
 
 #[test]

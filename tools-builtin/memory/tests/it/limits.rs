@@ -1,7 +1,7 @@
 //! Limits, whose errors say the next step.
 
 use serde_json::json;
-use tools_memory::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+use tools_memory::{ImportError, MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 
 use crate::desk::{Desk, refusal, save};
 
@@ -56,6 +56,17 @@ async fn all_memories_together_have_a_limit() {
     assert!(error.contains("forget one first, such as 1") && !error.contains("xxx"), "{error}");
     let other = desk.host().with_context(|cx| cx.with_principal("other"));
     assert!(save(&other, "x").await.starts_with("saved"));
+}
+
+#[test]
+fn an_import_has_a_number_of_memories() {
+    let desk = Desk::new();
+    let text = |count: usize| lines(count, "user", |number| format!("fact {}", number % 10));
+    let error = desk.memory().import(text(10_001).as_bytes(), true).unwrap_err();
+    assert!(matches!(error, ImportError::TooMany), "{error}");
+    assert!(!desk.path().exists());
+    let imported = desk.memory().import(text(10_000).as_bytes(), true).unwrap();
+    assert_eq!((imported.added, imported.known), (10, 9_990));
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Scopes, principals and grants.
 
 use serde_json::json;
-use tools::ErrorCode;
+use tools::policy::{Policy, Rule, Verdict};
+use tools::{ErrorCode, Grant};
 
 use crate::desk::{Desk, found, host, name, refusal, save};
 
@@ -44,6 +45,35 @@ async fn a_model_reaches_another_project_only_if_the_grant_names_it() {
     }
     let own = desk.host().with_grant(&["memory:read:project/**"]);
     assert!(found(&own, json!({"query": "fact"})).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_rule_about_the_own_project_holds_for_its_name_too() {
+    let desk = Desk::new();
+    save(&desk.host(), "fact").await;
+    let own = format!("project/{}", name(&desk.folder.path().join("one")));
+    let rules = ["write", "destroy", "read"]
+        .map(|access| Rule::for_target(Verdict::Deny, format!("memory:{access}:project").parse().unwrap()));
+    let grant = Grant::parse(["memory:*:**"]).unwrap();
+    let host = desk.host().with_context(|cx| cx.with_grant(grant).with_policy(Policy::new().with_rules(rules)));
+    for (tool, arguments) in [
+        ("memory.save", json!({"text": "evil"})),
+        ("memory.forget", json!({"id": 1})),
+        ("memory.list", json!({})),
+        ("memory.search", json!({"query": "fact"})),
+    ] {
+        let scoped = |scope: &str| {
+            let mut arguments = arguments.clone();
+            arguments["scope"] = json!(scope);
+            arguments
+        };
+        let error = host.call(tool, scoped("project")).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::Denied, "{error}");
+        let error = refusal(&host, tool, scoped(&own)).await;
+        assert!(error.contains("is this session's project; use the scope \"project\""), "{tool}: {error}");
+    }
+    let texts: Vec<_> = desk.entries().into_iter().map(|entry| entry.text).collect();
+    assert_eq!(texts, ["fact"]);
 }
 
 #[tokio::test]

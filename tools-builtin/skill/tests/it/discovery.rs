@@ -32,6 +32,16 @@ fn skills_of_all_places_are_found_with_their_owner() {
     assert_eq!(found.overlooked, []);
 }
 
+#[test]
+fn a_folder_inside_the_workspace_belongs_to_the_project_also_without_the_projects_own_folders() {
+    let project =
+        TempWorkspace::from_files([(".agents/skills/a/SKILL.md", skill("a")), ("more/c/SKILL.md", skill("c"))]);
+    let discovery = Discovery::new().with_workspace(project.path()).without_project_folders();
+    let found = discovery.with_user_folder(project.join("more")).find();
+    let of: Vec<_> = found.skills.iter().map(|skill| (skill.name(), skill.origin())).collect();
+    assert_eq!(of, [("c", Origin::Project)]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_linked_folder_is_one_skill_and_no_link_of_a_project_leads_out() {
@@ -72,6 +82,20 @@ fn a_loose_file_and_an_unusable_name_are_reported() {
         reasons.len() == 2 && reasons[0].contains("neither its name") && reasons[1].contains("is a folder"),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_skill_below_the_last_level_is_reported() {
+    let workspace = workspace(&[
+        ("area/part/deep/SKILL.md", &skill("deep")),
+        ("area/part/more/deeper/SKILL.md", &skill("deeper")),
+        ("area/part/more/notes/text.txt", "no skill"),
+    ]);
+    let found = found(&workspace);
+    let names: Vec<_> = found.skills.iter().map(tools_skill::Skill::name).collect();
+    assert_eq!(names, ["deep"]);
+    let [deeper] = &found.overlooked[..] else { panic!("{found:?}") };
+    assert!(deeper.path.ends_with("more/deeper") && deeper.reason.contains("more than 3 levels"), "{deeper:?}");
 }
 
 #[test]

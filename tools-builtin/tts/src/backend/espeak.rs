@@ -102,12 +102,12 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     };
     let ended = ended.map_err(|error| failed(&error))?;
     let message = running.with_stderr(|messages| visible_line(&String::from_utf8_lossy(&messages.bytes), 300));
+    let advice = utterance.voice.map(|_| VOICES);
+    let ended_with = |how: String| SpeechError::Program { program: PROGRAM, how, message: message.clone(), advice };
     match ended.exit {
         Exit::Code(0) => {}
-        Exit::Code(code) => {
-            return Err(SpeechError::Program { program: PROGRAM, how: format!("exit code {code}"), message });
-        }
-        exit => return Err(SpeechError::Program { program: PROGRAM, how: format!("{exit:?}"), message }),
+        Exit::Code(code) => return Err(ended_with(format!("exit code {code}"))),
+        exit => return Err(ended_with(format!("{exit:?}"))),
     }
     let bytes = running.with_stdout(|sound| std::mem::take(&mut sound.bytes));
     // The end of the program can be known before the limit is.
@@ -116,7 +116,7 @@ async fn run(cx: &ToolContext, utterance: &Utterance<'_>) -> Result<Vec<u8>, Spe
     }
     // An unknown voice is a message and no sound.
     if bytes.is_empty() && !message.is_empty() {
-        return Err(SpeechError::Program { program: PROGRAM, how: "no sound".to_owned(), message });
+        return Err(ended_with("no sound".to_owned()));
     }
     Ok(bytes)
 }

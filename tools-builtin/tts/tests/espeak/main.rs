@@ -116,7 +116,7 @@ fn a_voice_is_no_option_and_no_path() {
         assert!(error.contains("is no name of a voice"), "{voice}: {error}");
     }
     let error = call(&host(&workspace), json!({"text": "hello", "voice": "nobody"})).unwrap_err().to_string();
-    assert!(error.contains("espeak-ng failed"), "{error}");
+    assert!(error.contains("espeak-ng failed") && error.contains("write a language such as en-gb"), "{error}");
 }
 
 fn the_longest_text_is_within_the_limits() {

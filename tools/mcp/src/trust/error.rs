@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum TrustError {
     /// The file cannot be read.
-    #[error("cannot read {}: {source}; remove it, or run chmod 600 on it", path.display())]
+    #[error("cannot read {}: {source}; remove it, and approve again", path.display())]
     Read {
         /// The file.
         path: PathBuf,

@@ -94,7 +94,10 @@ fn a_private_file_is_read_only_if_no_other_user_has_access() {
     for mode in [0o604, 0o620, 0o610] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         for checked in [private::read(&path, 4).map(drop), private::check_file(&path)] {
-            assert!(checked.unwrap_err().to_string().contains("other users have access"), "{mode:o}");
+            assert!(
+                checked.unwrap_err().to_string().contains("other users have access to it; run chmod 600"),
+                "{mode:o}"
+            );
         }
     }
     private::tighten(&path).unwrap();
@@ -110,7 +113,9 @@ fn a_private_folder_is_tightened_if_the_caller_prepares_it() {
     fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
     private::create_folder(&path).unwrap();
     assert_eq!(mode(&path), 0o755, "a folder of others' choice");
-    assert!(private::check_folder(&path).unwrap_err().to_string().contains("other users have access"));
+    assert!(
+        private::check_folder(&path).unwrap_err().to_string().contains("other users have access to it; run chmod 700")
+    );
     private::prepare_folder(&path).unwrap();
     assert_eq!(mode(&path), 0o700);
     private::check_folder(&path).unwrap();
