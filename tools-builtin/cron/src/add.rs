@@ -12,6 +12,9 @@ use crate::{CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule
 /// The runs that a preview shows.
 const SHOWN_RUNS: usize = 3;
 
+/// The tools of a search. One of them calls others.
+const OF_SEARCH: [&str; 2] = ["tools.call", "tools.search"];
+
 /// The characters of the work that a preview shows on its line.
 const SHOWN_WORK: usize = 500;
 
@@ -118,6 +121,10 @@ fn work(prompt: Option<String>, tool: Option<String>, arguments: Map<String, Val
         (Some(_), None) => {
             Err(refused("`arguments` belong to a tool, and none is named; write the task into `prompt` alone"))
         }
+        // Neither targets nor rules of the job would name the tool that it calls.
+        (None, Some(tool)) if OF_SEARCH.contains(&&*tool) => {
+            Err(refused(&format!("a job cannot use {tool}; if it is to call another tool, name that tool itself")))
+        }
         (None, Some(tool)) => Ok(Work::Call { tool, arguments }),
         (None, None) => Err(refused("the job has no work; give one of `prompt` and `tool`")),
         (Some(_), Some(_)) => Err(refused("the job has two kinds of work; give only one of `prompt` and `tool`")),
@@ -138,7 +145,11 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let of_call = |error: ToolError| refused(&error.to_string());
     let entry = cx.resolve(tool).map_err(of_call)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
+    let has_secret = entry.masked(&arguments).value() != arguments.value();
     let targets = call::validate(&entry, arguments.into()).map_err(of_call)?;
+    if has_secret {
+        return Err(refused("a job cannot keep a secret; give the tool its secret by the settings"));
+    }
     if let Some(target) = targets.iter().find(|target| !spec.grant.permits(target)) {
         return Err(refused(&format!(
             "this session has no grant for {target}, so the job could not do it; choose another call, or ask the user for the grant"

@@ -10,7 +10,7 @@
 //!    it, `run_once` claims it; both plan from now on. A repetition is never missed.
 //! 7. The *service* is a row for each workspace, `since` and `until`. A server that was there by `until` continues it, each other one
 //!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
-//! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by an hour if it looks only once.
+//! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by two hours if it looks only once.
 //! 9. A paused job is not claimed.
 //! 10. A wait that ends too late (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
 //!     waits for its time; no recorded moment counts as later than now.

@@ -169,10 +169,22 @@ impl Jobs {
     /// Returns an error if the store cannot be read.
     pub async fn log(&self, job: Option<i64>, most: u32) -> Result<Vec<RunRecord>, CronError> {
         let workspace = self.workspace.clone();
-        let mut runs =
-            self.store().await?.read(move |transaction| row::runs(transaction, &workspace, job, most)).await?;
+        let store = self.store().await?;
+        let mut runs = store.read(move |transaction| row::runs(transaction, &workspace, job, most)).await?;
         for run in runs.iter_mut().filter(|run| run.outcome == Outcome::Running) {
-            if self.lock(run.job)?.is_some() {
+            let _lock = match &self.file {
+                Some(file) => match JobLock::try_take(&locks(file), run.job)? {
+                    Some(lock) => Some(lock),
+                    None => continue,
+                },
+                None => None,
+            };
+            // It may have ended since, and with the lock here it cannot end now.
+            let id = run.id;
+            if let Some(ended) = store.read(move |transaction| row::run(transaction, id)).await? {
+                *run = ended;
+            }
+            if run.outcome == Outcome::Running {
                 run.outcome = Outcome::CutOff;
             }
         }

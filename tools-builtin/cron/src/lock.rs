@@ -26,20 +26,28 @@ pub(crate) struct JobLock {
 }
 
 impl JobLock {
-    /// Takes the lock of a job. Returns `None` if another process has it.
+    /// Takes the lock of a job. Returns `None` if another process has it for longer than a look at it takes.
     pub(crate) fn take(folder: &Path, job: i64) -> Result<Option<Self>, CronError> {
+        for _ in 0..ATTEMPTS {
+            if let Some(lock) = Self::try_take(folder, job)? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(None)
+    }
+
+    /// Takes the lock of a job. Returns `None` if another process has it.
+    pub(crate) fn try_take(folder: &Path, job: i64) -> Result<Option<Self>, CronError> {
         let path = folder.join(format!("{job}.lock"));
         let unusable = |source| CronError::Lock { path: path.clone(), source };
         private::create_folder(folder).map_err(unusable)?;
         let file = private::open_or_create(&path).map_err(unusable)?;
-        for _ in 0..ATTEMPTS {
-            match file.try_lock() {
-                Ok(()) => return Ok(Some(Self { path, _file: file })),
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-                Err(TryLockError::Error(source)) => return Err(unusable(source)),
-            }
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { path, _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(source)) => Err(unusable(source)),
         }
-        Ok(None)
     }
 
     /// Removes the file of a job that is gone. An id is never used again, so nobody needs it, and a failure does no harm.

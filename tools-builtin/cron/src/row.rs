@@ -241,6 +241,11 @@ pub(crate) fn runs(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns the run, or `None` if the log does not keep it.
+pub(crate) fn run(transaction: &Transaction<'_>, id: i64) -> Result<Option<RunRecord>, CronError> {
+    Ok(transaction.prepare_cached(&format!("{RUN} WHERE id = ?"))?.query_row([id], run_row).optional()?)
+}
+
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let optional = |column| match row.get_ref(column)? {
         ValueRef::Null => Ok(None),

@@ -110,7 +110,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
         Ok(())
     }
 
-    /// Runs the jobs that are due now. Returns the number of runs. Calls that follow each other within an hour, also of other processes,
+    /// Runs the jobs that are due now. Returns the number of runs. Calls that follow each other within two hours, also of other processes,
     /// serve without a pause.
     ///
     /// # Errors

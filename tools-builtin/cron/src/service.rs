@@ -5,8 +5,9 @@ use jiff::Timestamp;
 /// The seconds for which a server that goes on may be absent without breaking the service.
 pub(crate) const ABSENCE: i64 = 60;
 
-/// The seconds for a server that looks once, because a timer of the system starts the next one. The longest absence.
-pub(crate) const ABSENCE_OF_ONCE: i64 = 3600;
+/// The seconds for a server that looks once, because a timer of the system starts the next one. The longest absence. An hourly timer is
+/// sometimes late.
+pub(crate) const ABSENCE_OF_ONCE: i64 = 7200;
 
 /// The time for which the jobs of a workspace have been served without a pause, as the store knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +28,9 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// Returns true if the store knows enough of this look, so that most looks write nothing.
+    /// Returns true if the store knows enough of this look, so that most looks write nothing. One that is the only look is written.
     pub(crate) fn is_known(self, recorded: Option<Service>) -> bool {
-        recorded.is_some_and(|known| {
+        recorded.filter(|_| self.absence < ABSENCE_OF_ONCE).is_some_and(|known| {
             let until = known.until.as_second() - self.now.as_second();
             self.continued(recorded).since == known.since && (self.absence / 2..=ABSENCE_OF_ONCE).contains(&until)
         })
@@ -70,8 +71,8 @@ mod tests {
             (Some(service(0, 999)), [1000, 1000], service(1000, 1060)),
             // Another one began a service while this one was there.
             (Some(service(900, 1050)), [500, 1000], service(500, 1060)),
-            // A timer looks again within an hour.
-            (Some(service(0, 4000)), [1000, 1000], service(0, 4000)),
+            // A timer looks again within two hours.
+            (Some(service(0, 8200)), [1000, 1000], service(0, 8200)),
             // The clock was set back.
             (Some(service(9000, 9060)), [1000, 1000], service(1000, 1060)),
         ] {
@@ -92,6 +93,21 @@ mod tests {
         ] {
             let look = Presence { since: at(900), now: at(1000), absence: ABSENCE };
             assert_eq!(look.is_known(recorded), is_known, "{recorded:?}");
+        }
+    }
+
+    #[test]
+    fn a_timer_that_looks_at_least_once_an_hour_and_is_a_little_late_serves_without_a_pause() {
+        for looks in [vec![0, 3601, 7260], vec![0, 29 * 60, 89 * 60], vec![0, 59 * 60, 121 * 60]] {
+            let mut recorded = None;
+            for second in &looks {
+                let look = Presence { since: at(*second), now: at(*second), absence: ABSENCE_OF_ONCE };
+                if !look.is_known(recorded) {
+                    recorded = Some(look.continued(recorded));
+                }
+            }
+            let last = looks.last().copied().unwrap_or_default();
+            assert_eq!(recorded, Some(service(0, last + ABSENCE_OF_ONCE)), "{looks:?}");
         }
     }
 }

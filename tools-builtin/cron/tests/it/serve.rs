@@ -1,7 +1,11 @@
 //! The server, with a clock that the tests turn.
 
+use std::future::{Future as _, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Clock as _, CronError, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work};
 
@@ -301,4 +305,37 @@ async fn too_many_too_frequent_and_too_long_jobs_are_refused() {
     for never in [once("2026-11-24T10:10:00Z"), spec(cron("0 0 30 2 *"), "UTC")] {
         assert!(matches!(jobs.add(never, now).await, Err(CronError::Never { .. })));
     }
+}
+
+#[tokio::test]
+async fn a_run_that_ends_while_the_log_is_read_was_not_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let [serving, reading] = [(); 2].map(|()| opened(folder.path()));
+    serving.add(hourly(), time("2026-11-24T10:59:30Z")).await.unwrap();
+    assert!(reading.log(None, 1).await.unwrap().is_empty());
+    let [begun, may_end, ended] = [(); 3].map(|()| Notify::new());
+    let served = async {
+        let mut run = async |_: &tools_cron::DueRun| {
+            begun.notify_one();
+            may_end.notified().await;
+            done()
+        };
+        let clock = TurnedClock::new("2026-11-24T11:00:00Z", "2030-01-01T00:00:00Z");
+        let runs = JobServer::with_clock(&serving, clock).serve_due(&CancellationToken::new(), &mut run).await;
+        assert_eq!(runs.unwrap(), 1);
+        ended.notify_one();
+    };
+    let read = async {
+        begun.notified().await;
+        assert_eq!(reading.log(None, 1).await.unwrap()[0].outcome, Outcome::Running);
+        let mut log = pin!(reading.log(None, 1));
+        assert!(poll_fn(|cx| Poll::Ready(log.as_mut().poll(cx).is_pending())).await);
+        // The store reads in order, so the log has read the row of the run.
+        reading.list().await.unwrap();
+        may_end.notify_one();
+        ended.notified().await;
+        log.await.unwrap()
+    };
+    let (log, ()) = tokio::join!(read, served);
+    assert_eq!(log[0].outcome, Outcome::Done);
 }

@@ -69,9 +69,9 @@ async fn after_an_absence_the_rule_of_each_job_holds_whoever_comes_first() {
     jobs.add(hourly(), made).await.unwrap();
     jobs.add(JobSpec { missed: Missed::RunOnce, ..hourly() }, made).await.unwrap();
     assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
-    assert_eq!(served_once(&jobs, "2026-11-24T11:19:00Z").await, [1, 2], "within an hour");
-    assert_eq!(served_once(&jobs, "2026-11-24T13:20:00Z").await, [2], "after it");
-    assert_eq!(served_once(&jobs, "2026-11-24T13:20:01Z").await, [0; 0], "it is decided");
+    assert_eq!(served_once(&jobs, "2026-11-24T12:19:00Z").await, [1, 2], "within two hours");
+    assert_eq!(served_once(&jobs, "2026-11-24T14:20:00Z").await, [2], "after them");
+    assert_eq!(served_once(&jobs, "2026-11-24T14:20:01Z").await, [0; 0], "it is decided");
     assert_eq!(outcomes(&jobs).await[2..], [Outcome::Skipped, Outcome::Done]);
 }
 

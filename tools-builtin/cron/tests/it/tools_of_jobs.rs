@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
-use tools::{Decision, Exposure, Policy, ToolErrorKind};
+use tools::{Catalog, Decision, Exposure, Policy, RegisterError, Secret, ToolErrorKind, tool};
 use tools_cron::{JobSpec, Jobs, Work};
 use tools_testkit::{HouseRules, RecordingApprover, TestHost};
 
@@ -85,6 +85,44 @@ async fn a_call_beyond_the_grant_is_refused_when_the_job_is_made() {
     let error = host.call("cron.add", call).await.unwrap_err();
     assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
     assert!(error.to_string().contains("no grant for cron:destroy:1"), "{error}");
+}
+
+/// Opens a door.
+#[tool(name = "door.open", pure)]
+fn open(
+    /// The word that opens it.
+    word: Option<Secret>,
+) -> &'static str {
+    if word.is_some() { "open" } else { "closed" }
+}
+
+/// Calls another tool.
+#[tool(name = "tools.call", pure)]
+fn call(
+    /// The name of the tool.
+    name: String,
+) -> String {
+    name
+}
+
+fn register_more(catalog: &mut Catalog) -> Result<(), RegisterError> {
+    tools_cron::register(catalog)?;
+    catalog.submit(&[&OPEN_TOOL, &CALL_TOOL])
+}
+
+#[tokio::test]
+async fn a_job_names_its_tool_itself_and_keeps_no_secret() {
+    let host = TestHost::new(register_more).with_service(Jobs::in_memory("here").unwrap());
+    for (tool, arguments, part) in [
+        ("tools.call", json!({"name": "cron.list"}), "name that tool itself"),
+        ("door.open", json!({"word": "sesame"}), "a job cannot keep a secret"),
+    ] {
+        let job = json!({"every": 60, "tool": tool, "arguments": arguments});
+        let error = host.call("cron.add", job).await.unwrap_err().to_string();
+        assert!(error.contains(part) && !error.contains("sesame"), "{error}");
+    }
+    assert!(jobs(&host).list().await.unwrap().is_empty());
+    host.call("cron.add", json!({"every": 60, "tool": "door.open"})).await.unwrap();
 }
 
 #[tokio::test]

@@ -69,13 +69,16 @@ impl RunJobsArgs {
         let note = (!hints.is_empty()).then(|| hints.join("; "));
         match ended {
             Err(Error::Cancelled) => RunEnd { outcome: Outcome::CutOff, note },
+            Err(error) => {
+                let note = std::iter::once(error.to_string()).chain(note).collect::<Vec<_>>().join("; ");
+                RunEnd { outcome: Outcome::Failed, note: Some(note) }
+            }
             _ if !hints.is_empty() => RunEnd { outcome: Outcome::Refused, note },
             Ok(Exit::Success) => RunEnd { outcome: Outcome::Done, note },
             Ok(_) => RunEnd {
                 outcome: Outcome::Failed,
                 note: Some("the call failed; the session has its result".to_owned()),
             },
-            Err(error) => RunEnd { outcome: Outcome::Failed, note: Some(error.to_string()) },
         }
     }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tools_builtin::cron::{JobSpec, Jobs};
 
-use super::{ALL, add, due, is_refused, jobs, run_once};
+use super::{ALL, add, due, is_refused, jobs, log, run_once};
 use crate::Crib;
 
 /// Takes the only job out of the store.
@@ -52,4 +52,17 @@ fn a_file_that_decided_what_the_session_may_do_is_not_written_by_its_job() {
     let ended = run_once(&crib, &[&ALL[..], &["--script", &script]].concat());
     is_refused(&crib, &ended, "fs:write:rules.toml, because it decides what tools may do");
     assert_eq!(std::fs::read_to_string(crib.root().join("rules.toml")).unwrap(), "");
+}
+
+#[test]
+fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
+    let crib = Crib::new();
+    // The script ends before the answer.
+    let script = crib.script(&[r#"{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}"#]);
+    made_due(&crib, &[]);
+    let ended = run_once(&crib, &["--script", &script]);
+    let [run] = &log(&crib)[..] else { panic!("{ended:#?}") };
+    assert_eq!(run["outcome"], "failed", "{run}");
+    let note = run["note"].as_str().unwrap();
+    assert!(note.contains("script") && note.contains("add --allow fs:write:a.txt to `cron run`"), "{note}");
 }
