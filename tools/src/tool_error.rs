@@ -124,7 +124,8 @@ impl ToolError {
     }
 
     /// Adds that the tool may have taken effect. The pipeline adds it to the [`Timeout`](ToolErrorKind::Timeout) and the
-    /// [`Cancelled`](ToolErrorKind::Cancelled) of a tool that had started and [must not be repeated](protocol::Effects::is_idempotent).
+    /// [`Cancelled`](ToolErrorKind::Cancelled) of a tool that had started and [must not be repeated](protocol::Effects::is_idempotent). A
+    /// host that abandons such a call adds it too, also if it does not know whether the tool had started.
     #[must_use]
     pub fn with_unclear_effects(mut self) -> Self {
         self.0.is_unclear = true;

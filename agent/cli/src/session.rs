@@ -248,6 +248,18 @@ impl SessionOptions {
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 
+    /// Checks the provider, its model and the limits, before a session is opened.
+    ///
+    /// # Errors
+    /// Returns the error that opening a session would return.
+    #[cfg(all(feature = "journal", feature = "web"))]
+    pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
+        let choice = ProviderChoice::from_settings(settings);
+        self.provider(settings, &choice)?;
+        budget::run_options(settings, choice.model.as_deref())?;
+        Ok(())
+    }
+
     /// Creates the chosen provider.
     fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
         choice.note.iter().for_each(|note| notice::note(note));

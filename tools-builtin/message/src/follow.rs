@@ -44,7 +44,19 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
         let unreadable = |error: io::Error| {
             ListenError::new(format!("the inbox {} cannot be read: {}; check it", path.display(), error.kind()))
         };
-        let Some((line, end)) = read.map_err(unreadable)? else {
+        let found = match read.map_err(unreadable)? {
+            Found::Line(line, end) => Some((line, end)),
+            Found::Nothing => None,
+            Found::Empty => {
+                if position > 0 {
+                    store(&stored, 0).map_err(|error| unwritable(&error.kind()))?;
+                    position = 0;
+                }
+                None
+            }
+            Found::Shorter => return Err(unknown(&stored, &format!("{} became shorter", path.display()))),
+        };
+        let Some((line, end)) = found else {
             let _ = inbox.shutdown().run_until_cancelled(tokio::time::sleep(PAUSE)).await;
             continue;
         };
@@ -80,46 +92,62 @@ fn load(stored: &Path) -> Result<u64, ListenError> {
         read => read.map_err(|error| error.to_string()),
     };
     let position = text.and_then(|text| text.parse().map_err(|_| "it is not a number".to_owned()));
-    position.map_err(|reason| {
-        ListenError::new(format!(
-            "the place in the inbox is unknown, because {} cannot be read: {reason}; write the number of bytes there that are handled, \
-             or delete it to handle all lines again",
-            stored.display()
-        ))
-    })
+    position.map_err(|reason| unknown(stored, &format!("{} cannot be read: {reason}", stored.display())))
 }
 
-/// Returns the complete line at a position, and the position behind it. Returns `None` if there is none yet. A file that became shorter is
-/// read from its start.
-fn next(path: &Path, position: u64) -> io::Result<Option<(Vec<u8>, u64)>> {
+fn unknown(stored: &Path, reason: &str) -> ListenError {
+    ListenError::new(format!(
+        "the place in the inbox is unknown, because {reason}; write the number of bytes that are handled to {}, or delete it to handle \
+         all lines again",
+        stored.display()
+    ))
+}
+
+/// What is in the file at a position.
+enum Found {
+    /// A complete line, and the position behind it.
+    Line(Vec<u8>, u64),
+    /// No complete line yet.
+    Nothing,
+    /// The file is empty, so that it is read from its start.
+    Empty,
+    /// The file ends before the position. Its lines may be ones that were taken.
+    Shorter,
+}
+
+/// Returns what is in the file at a position.
+fn next(path: &Path, position: u64) -> io::Result<Found> {
     let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         opened => opened?,
     };
-    let start = if file.metadata()?.len() < position { 0 } else { position };
-    file.seek(SeekFrom::Start(start))?;
+    match file.metadata()?.len() {
+        0 => return Ok(Found::Empty),
+        length if length < position => return Ok(Found::Shorter),
+        _ => file.seek(SeekFrom::Start(position))?,
+    };
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
-    let mut end = start + line.len() as u64;
+    let mut end = position + line.len() as u64;
     if line.ends_with(b"\n") {
-        return Ok(Some((line, end)));
+        return Ok(Found::Line(line, end));
     }
     if (line.len() as u64) < MAX_LINE {
-        return Ok(None);
+        return Ok(Found::Nothing);
     }
     loop {
         let part = reader.fill_buf()?;
         let Some(found) = part.iter().position(|byte| *byte == b'\n') else {
             let length = part.len();
             if length == 0 {
-                return Ok(None);
+                return Ok(Found::Nothing);
             }
             end += length as u64;
             reader.consume(length);
             continue;
         };
-        return Ok(Some((b"the line is too long".to_vec(), end + found as u64 + 1)));
+        return Ok(Found::Line(b"the line is too long".to_vec(), end + found as u64 + 1));
     }
 }
 

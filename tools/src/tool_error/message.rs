@@ -103,7 +103,7 @@ impl fmt::Display for Message<'_> {
 const UNNAMED: &str = "<unnamed>";
 
 /// The advice about a call that was stopped while its tool ran.
-const UNCLEAR: &str = "its outcome is unclear, because it may have taken effect: check the current state, and repeat the call only if necessary";
+const UNCLEAR: &str = "its outcome is unclear, because it may have taken effect: check the current state";
 
 /// Returns a name for messages, which is `<unnamed>` if it is blank.
 pub(super) fn display_name(tool: &str) -> &str {

@@ -58,13 +58,15 @@ impl ListenArgs {
             ));
         }
         let (settings, _) = self.options.settings().await?;
+        // A mistake would otherwise appear when a message was already taken.
+        self.options.check_model(&settings)?;
         let mut channels = Vec::new();
         for (index, name) in self.channels.iter().enumerate() {
             if self.channels[..index].contains(name) {
                 return Err(refused(name, "the command names it twice; leave out one of them"));
             }
             let channel = channel(&settings, name)?;
-            let folder = ChannelFolder::open(name, origin(&settings, name))?;
+            let folder = ChannelFolder::open(name, origin(&settings, name), &self.options.host.root.workspace())?;
             channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);
@@ -79,7 +81,10 @@ impl ListenArgs {
         }
         let ended = listen(&channels, &chats, &shutdown).await;
         chats.finish().await;
-        ended.map(|()| Exit::Success)
+        match chats.take_failure() {
+            Some(error) => Err(error),
+            None => ended.map(|()| Exit::Success),
+        }
     }
 }
 

@@ -81,6 +81,11 @@ impl Listener {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         child.wait_with_output().unwrap().into()
     }
+
+    /// Waits until the program ends by itself.
+    pub(crate) fn wait(mut self) -> Ended {
+        self.0.take().unwrap().wait_with_output().unwrap().into()
+    }
 }
 
 impl Drop for Listener {

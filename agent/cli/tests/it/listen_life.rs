@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use tools_http::testing::TestServer;
 
+use crate::config::user_file;
 use crate::listen::{Post, until};
 use crate::messages::lines;
 use crate::model::ANSWER;
@@ -17,8 +18,8 @@ impl Post {
     /// Returns the files of the messages without an answer.
     fn waiting(&self) -> Vec<PathBuf> {
         let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
-        let files = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-        files.collect()
+        let files = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+        files(folder).flat_map(files).collect()
     }
 }
 
@@ -95,7 +96,7 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     let post = Post::new();
     let requests = AtomicUsize::new(0);
     let model = PageServer::new(move |_| match requests.fetch_add(1, Ordering::Relaxed) {
-        0 | 1 => [TestServer::head("400 Bad Request", &[("content-length", "0")])].concat(),
+        0 => [TestServer::head("400 Bad Request", &[("content-length", "0")])].concat(),
         _ => TestServer::ok("text/event-stream", ANSWER),
     });
     let arguments = ["--provider", "openai", "--model", "m", "--base-url", &model.url("/v1")].map(str::to_owned);
@@ -106,8 +107,46 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     assert_eq!(post.answers(2)("a")[1], "It says hello.");
     let last = model.bodies().pop().unwrap();
     assert!(last.contains("the first question") && last.contains("the second question"), "{last}");
-    let ended = listener.end("-TERM").expect(0);
-    assert!(ended.stderr.contains("the run of an earlier process has no answer"), "{ended:#?}");
+    assert_eq!(post.answers(2)("a").len(), 2);
+    listener.end("-TERM").expect(0);
+    assert_eq!(model.bodies().len(), 2);
+}
+
+#[test]
+fn a_mistake_in_the_settings_ends_the_listener_and_loses_no_message() {
+    let post = Post::new();
+    post.put("a", "time.now zone=UTC");
+    post.crib.run(&["listen", "box", "--provider", "openai"]).expect(2);
+    let listener = post.listen(&["--provider", "direct"]);
+    drop(post.answers(1));
+    let file = user_file(&post.crib);
+    let settings = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("no_such_key = 1\n{settings}")).unwrap();
+    post.put("a", "fs.read path=README.md");
+    let ended = listener.wait();
+    assert!(ended.code == Some(2) && ended.stderr.contains("no_such_key"), "{ended:#?}");
+    fs::write(&file, settings).unwrap();
+    let listener = post.listen(&["--provider", "direct"]);
+    assert!(post.answers(2)("a")[1].contains("# Hello"));
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_message_waits_for_the_listener_of_its_root() {
+    let post = Post::new();
+    let Silent { server, flags } = Silent::new(&post);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    post.put("a", "begin");
+    let listener = post.listen(&flags);
+    let pending = server.accept().unwrap();
+    listener.end("-KILL");
+    drop((pending, server));
+    let sub = post.crib.root().join("sub").display().to_string();
+    let listener = post.listen(&[&flags[..], &["--root", &sub]].concat());
+    post.put("b", "begin");
+    assert!(post.answers(1)("a").is_empty());
+    listener.end("-TERM").expect(0);
+    assert_eq!(post.waiting().len(), 1);
 }
 
 #[test]

@@ -48,9 +48,26 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     append(folder, &line("four"));
     let listening = Listening::start("file", &settings(folder), folder, 100);
     assert_eq!(listening.texts(1).await, ["four"]);
-    // Another file in its place.
-    fs::write(folder.join("in.jsonl"), line("five")).unwrap();
+    // The file is emptied for new lines.
+    fs::write(folder.join("in.jsonl"), "").unwrap();
+    listening.until(|_| (fs::read_to_string(place(folder)).unwrap() == "0").then_some(())).await;
+    append(folder, &line("five"));
     assert_eq!(listening.texts(2).await, ["four", "five"]);
+}
+
+#[tokio::test]
+async fn the_lines_of_a_file_that_becomes_shorter_are_not_taken_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    append(folder, &[line("one"), line("two")].concat());
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    assert_eq!(listening.texts(2).await, ["one", "two"]);
+    listening.end().await.unwrap();
+    fs::write(folder.join("in.jsonl"), line("two")).unwrap();
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    listening.until(|listening| listening.has_ended().then_some(())).await;
+    let error = listening.end().await.unwrap_err();
+    assert!(error.to_string().contains("became shorter; write the number of bytes"), "{error}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@
 //! 3. It is claimed: its channel stores its position or its id, and never offers it again.
 //! 4. It is kept in a file of its channel, unless sessions are not recorded.
 //! 5. It waits for the messages of its chat that came before, and for one of the sessions that may run at the same time.
-//! 6. The session of its chat is opened. It first finishes the run of an earlier process.
+//! 6. The session of its chat is opened. It first finishes the run of a message that an earlier process began.
 //! 7. It is begun: its file says so, and its run begins, which the journal records.
 //! 8. The answer of the run goes out as a call of `message.send`, which the journal records too. Then its file is removed.
 //!
@@ -16,7 +16,8 @@
 //! - a message that was kept is handled;
 //! - a run that was begun is finished, and an answer whose sending was not begun is sent.
 //!
-//! A message is lost if the process is killed between 3 and 4, or in 7 before the first record, or if its session cannot be opened.
+//! A message is lost if the process is killed between 3 and 4, or in 7 before the first record. If a session cannot be opened, the program
+//! ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes on.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,8 +28,8 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tools::call::CallPlace;
-use tools::protocol::{Digest, Role};
+use tools::call::{CallPlace, Isolated, Panic};
+use tools::protocol::{Digest, Message, Role};
 use tools::{CancellationToken, visible_text};
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
@@ -61,6 +62,8 @@ pub(super) struct Chats {
     waiting: Mutex<WaitingMessages>,
     tasks: Mutex<JoinSet<()>>,
     shutdown: CancellationToken,
+    /// The error that ended the program.
+    failed: Mutex<Option<Error>>,
     /// Cancels the runs.
     runs: CancellationToken,
 }
@@ -79,6 +82,7 @@ impl Chats {
             waiting: Mutex::default(),
             tasks: Mutex::default(),
             shutdown,
+            failed: Mutex::default(),
             runs: CancellationToken::new(),
         })
     }
@@ -156,50 +160,69 @@ impl Chats {
     async fn serve(&self, key: ChatKey, folder: &ChannelFolder) {
         while !self.waiting().is_done(&key) {
             let Some(_permit) = self.shutdown.run_until_cancelled(self.permits.acquire()).await else { return };
-            let Some(message) = self.waiting().pop(&key) else { continue };
-            if let Err(error) = self.handle(&key, folder, message).await {
-                self.say(&key, &error.to_string());
+            let Some(mut message) = self.waiting().pop(&key) else { continue };
+            match Isolated::new(|| Box::pin(self.handle(&key, folder, &mut message))).await {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) => self.waiting().push_front(&key, message),
+                Ok(Err(error)) => self.say(&key, &error.to_string()),
+                Err(Panic(reason)) => {
+                    self.say(&key, &format!("the run of a message panicked, and has no answer: {reason}"));
+                    if let Err(error) = message.end() {
+                        self.say(&key, &format!("the file of the message cannot be removed: {error}"));
+                    }
+                }
             }
         }
     }
 
-    /// Runs a message, and sends the answer to the chat.
-    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, mut waiting: Waiting) -> Result<(), Error> {
-        let opened = match self.open(key, folder).await {
-            Ok(mut open) => {
-                open.session.context().record_exposure();
-                if let Some(run) = open.resumed.take() {
-                    self.resume(key, &mut open, run).await;
-                }
-                Ok(open)
+    /// Ends the program with an error. Messages that wait are handled by the next start.
+    fn fail(&self, error: Error) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        self.shutdown.cancel();
+    }
+
+    /// Returns the error that ended the program.
+    pub(super) fn take_failure(&self) -> Option<Error> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
+    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, waiting: &mut Waiting) -> Result<bool, Error> {
+        let mut open = match self.open(key, folder).await {
+            Ok(open) => open,
+            Err(error) => {
+                self.fail(error);
+                return Ok(false);
             }
-            Err(error) => Err(error),
         };
+        open.session.context().record_exposure();
+        match open.resumed.take() {
+            Some(run) if waiting.is_begun() || run.is_answered() => self.resume(key, &mut open, run).await,
+            Some(run) => self.go_on(&mut open, run).await,
+            None => {}
+        }
         if self.runs.is_cancelled() {
-            self.waiting().push_front(key, waiting);
-            return Ok(());
+            return Ok(false);
         }
         let unwritable = |error| Error::Channel {
             channel: key.0.clone(),
             reason: format!("the file of a message that waits cannot be changed: {error}"),
         };
-        if opened.is_err() || waiting.is_begun() {
-            waiting.end().map_err(unwritable)?;
-            return opened.map(drop);
+        if waiting.is_begun() {
+            return waiting.end().map(|()| true).map_err(unwritable);
         }
-        let mut open = opened?;
         waiting.begin().map_err(unwritable)?;
         let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
         let ended = driver.run(&mut open.session, visible_text(waiting.message.text())).await;
         match &ended {
             Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => self.answer(key, &open, text, false).await,
             // It continues after a restart.
-            Ok(Summary { outcome: Outcome::Cancelled, .. }) if waiting.is_begun() => return Ok(()),
+            Ok(Summary { outcome: Outcome::Cancelled, .. }) if waiting.is_begun() => return Ok(false),
             _ => self.reply(key, &open, FAILED, None, false).await,
         }
         waiting.end().map_err(unwritable)?;
         match ended.map_err(Error::Driver)?.outcome {
-            Outcome::Answer { .. } => Ok(()),
+            Outcome::Answer { .. } => Ok(true),
             outcome => Err(Error::Run(reason(&outcome))),
         }
     }
@@ -247,12 +270,20 @@ impl Chats {
             Ok(Summary { outcome, .. }) => reason(&outcome),
             Err(error) => Error::Driver(error).to_string(),
         };
-        // A run without a turn of the model does not enter the session.
-        if open.session.messages().is_empty() {
-            let conversation = conversation.into_iter().filter(|message| message.role != Role::System);
-            conversation.for_each(|message| open.session.push(message));
-        }
+        restore(open, conversation);
         self.say(key, &format!("the run of an earlier process has no answer: {failure}"));
+    }
+
+    /// Goes on behind the conversation of a run that failed. It is resumed and cancelled at once, so that its calls have results and none
+    /// of them runs.
+    async fn go_on(&self, open: &mut OpenSession, run: Run) {
+        let conversation = run.messages().to_vec();
+        let cancelled = CancellationToken::new();
+        cancelled.cancel();
+        let driver = open.runner.driver.clone().with_cancellation(cancelled);
+        // The error was the answer to the message of the run.
+        let _ = driver.resume(&mut open.session, run).await;
+        restore(open, conversation);
     }
 
     /// Sends the answer of a run. The place behind the last turn names it in the journal, which knows whether it was sent before.
@@ -287,6 +318,14 @@ impl Chats {
 
     fn say(&self, (channel, id): &ChatKey, text: &str) {
         notice::note(&visible(&format!("{channel}/{id}: {text}")));
+    }
+}
+
+/// Gives a session the conversation of a run without a turn of the model, which does not enter the session by itself.
+fn restore(open: &mut OpenSession, conversation: Vec<Message>) {
+    if open.session.messages().is_empty() {
+        let conversation = conversation.into_iter().filter(|message| message.role != Role::System);
+        conversation.for_each(|message| open.session.push(message));
     }
 }
 

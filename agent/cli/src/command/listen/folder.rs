@@ -22,8 +22,8 @@ pub(super) struct ChannelFolder {
 
 impl ChannelFolder {
     /// Creates and locks the folder. A channel of another file than the user's settings has a folder of its own, because other files may
-    /// have a channel of the same name.
-    pub(super) fn open(channel: &str, origin: Option<&Path>) -> Result<Self, Error> {
+    /// have a channel of the same name. Messages wait for the sessions of this workspace.
+    pub(super) fn open(channel: &str, origin: Option<&Path>, workspace: &str) -> Result<Self, Error> {
         let refused = |reason: String| Error::Channel { channel: channel.to_owned(), reason };
         let state = folders::state().ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable =
@@ -41,7 +41,10 @@ impl ChannelFolder {
             }
             Err(TryLockError::Error(error)) => return Err(unusable(&path, error)),
         }
-        let kept = KeptMessages::open(path.join("waiting")).map_err(|error| unusable(&path, error))?;
+        let waiting = path.join("waiting");
+        private::prepare_folder(&waiting).map_err(|error| unusable(&waiting, error))?;
+        let digest = Digest::hash_bytes(workspace.as_bytes()).to_string();
+        let kept = KeptMessages::open(waiting.join(&digest[..16])).map_err(|error| unusable(&waiting, error))?;
         Ok(Self { path, kept, _lock: lock })
     }
 

@@ -46,8 +46,8 @@ impl Waiting {
     }
 
     /// Removes the file of the message.
-    pub(super) fn end(self) -> io::Result<()> {
-        self.kept.map_or(Ok(()), KeptFile::remove)
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        self.kept.take().map_or(Ok(()), KeptFile::remove)
     }
 }
 
