@@ -285,6 +285,23 @@ async fn a_stored_run_keeps_its_found_tools_and_its_pending_call() {
 }
 
 #[tokio::test]
+async fn a_finished_call_of_a_stored_run_keeps_its_outcome_when_requests_offer_less() {
+    let mut run = Run::new(vec![Message::text(Role::User, "go")]);
+    run.turn(turn("mail.archive_invoice", json!({"invoice_id": "1"}))).unwrap();
+    let stored = serde_json::to_string(&run).unwrap();
+    let notebook = Notebook::default();
+    for disclosure in [Disclosure::All, Disclosure::default()] {
+        let (model, cx) = (Model::new([Turn::answer("done")]), ToolContext::new().with_session("monday"));
+        let cx = cx.with_journal(Arc::new(notebook.clone()));
+        let mut session = Session::new(entries(&shop(200)), Selection::new(), cx).with_disclosure(disclosure);
+        model.driver().resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
+        assert_eq!(results(session.messages())[0].1.to_text(), "done mail.archive_invoice");
+        let kinds: Vec<_> = notebook.lines().iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, ["intent", "outcome"]);
+    }
+}
+
+#[tokio::test]
 async fn a_session_with_own_tools_of_these_names_offers_everything() {
     let model = Model::new([turn("tools__call", json!({"name": "a"})), Turn::answer("done")]);
     let disclosure = Disclosure::Search { always: Selection::none(), budget: always_searching() };
