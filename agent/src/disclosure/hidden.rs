@@ -1,8 +1,10 @@
 //! [`Hidden`]: calls of tools that the model has not seen.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use tools::protocol::canonical_json;
-use tools::{Entry, ToolContext};
+use tools::{Entry, ToolContext, ToolName};
 
 use super::found;
 use crate::inner_call::CALLER;
@@ -26,11 +28,17 @@ impl Hidden<'_> {
         for PendingCall { call, .. } in calls {
             if self.tools.inner_call(&call).is_none()
                 && let Some(entry) = self.tools.hidden(&call.name)
-                && !seen.get_or_insert_with(|| found(run.messages(), self.found_turns)).contains(entry.name().as_str())
+                && !seen.get_or_insert_with(|| self.seen(run)).contains(entry.name())
             {
                 run.refuse(&call.id, self.answer(&entry));
             }
         }
+    }
+
+    /// Returns the names of the tools that the model has found. It may have called them by former names.
+    fn seen(&self, run: &Run) -> BTreeSet<ToolName> {
+        let found = found(run.messages(), self.found_turns).into_iter();
+        found.filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone())).collect()
     }
 
     /// Returns the answer to a call of a tool that the model has not seen.

@@ -252,6 +252,20 @@ async fn a_tool_that_was_not_seen_answers_with_its_definition_and_then_runs() {
 }
 
 #[tokio::test]
+async fn a_tool_called_by_its_former_name_runs_once_it_was_seen() {
+    let mut catalog = shop(200);
+    let tool = Tool::new("note.add", "Adds a note.", json!({"type": "object"})).unwrap();
+    let tool = tool.with_effects(Effects::Pure).with_was(["note.create".parse().unwrap()]);
+    catalog.register(tool, async |_: ToolContext, _: Value| "added").unwrap();
+    let call = || turn("note.create", json!({}));
+    let model = Model::new([call(), call(), Turn::answer("done")]);
+    let mut session = session(&catalog);
+    model.driver().run(&mut session, "go").await.unwrap();
+    let failed: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(failed, [true, false]);
+}
+
+#[tokio::test]
 async fn a_found_tool_is_forgotten_after_its_turns() {
     let call = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
     let other = || turn("tools__call", json!({"name": "mail__list_page", "arguments": {"page_id": "1"}}));
