@@ -8,7 +8,7 @@ use tools::protocol::{Message, Part, Role};
 use crate::inner_call;
 
 /// The name of the tool that finds other tools.
-const SEARCHER: &str = "tools.search";
+pub(super) const SEARCHER: &str = "tools.search";
 
 /// The place of the names in the structured result of [`SEARCHER`].
 pub(crate) const FOUND: &str = "found";
