@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use tools::JsonSchema;
 use tools::protocol::{Message, Part};
 
+use crate::inner_call;
+
 /// The name of the tool that writes the plan.
 const PLAN_WRITER: &str = "todo.write";
 
@@ -107,7 +109,8 @@ pub(crate) fn plan_of(messages: &[Message]) -> Vec<PlanItem> {
             _ => None,
         })
         .collect();
-    let written = messages.iter().rev().flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
+    let calls = messages.iter().rev().flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
+    let written = calls.map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()));
     let written = written.filter(|call| call.name == PLAN_WRITER && !failed.contains(call.id.as_str()));
     let items = written.filter_map(|call| serde_json::from_value::<Written>(call.arguments.value().clone()).ok());
     items.map(|Written { items }| items).next().unwrap_or_default()

@@ -77,7 +77,7 @@ impl Grant {
     }
 
     /// Returns false if the grant permits no target of this clause. Returns true if it may permit one, as far as
-    /// [`Clause::may_overlap`] can tell.
+    /// [`Clause::may_overlap`] can tell with a few hundred of the combinations of its clauses.
     ///
     /// ```
     /// use protocol::{Clause, Grant};
@@ -132,7 +132,7 @@ impl Grant {
 }
 
 /// The most clauses that [`Grant::may_permit`] tries, because combinations of many layers are many.
-const MAX_TRIED: usize = 100_000;
+const MAX_TRIED: usize = 300;
 
 /// Returns true if one clause of each layer overlaps the others and the chosen ones. Subtrees and single values that overlap in pairs have
 /// a common target. Also returns true once too many were tried.

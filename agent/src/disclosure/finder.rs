@@ -12,7 +12,7 @@ use super::hidden::described;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
 
-/// The most tools that are ranked a second time, and counted.
+/// The most tools that are ranked a second time.
 const CANDIDATES: usize = 50;
 
 /// The most characters of a description in a result.
@@ -33,7 +33,7 @@ pub struct ToolFinder {
 pub struct ToolSearch {
     /// The best matches, best first.
     pub found: Vec<FoundTool>,
-    /// The number of further matches, which is not counted above 50.
+    /// The number of further tools that have words of the query.
     pub others: usize,
 }
 
@@ -45,7 +45,8 @@ pub struct FoundTool {
     pub entry: Arc<Entry>,
     /// The words of the query that its definition has.
     pub matches: Vec<Match>,
-    /// False if the grant covers no call of the tool, so that a person is asked about each.
+    /// False if the grant covers no call of the tool, so that a person is asked about each. If the tool computes its effects, true says
+    /// only that a call may pass: one granted clause is enough.
     pub is_granted: bool,
 }
 
@@ -74,10 +75,10 @@ impl ToolFinder {
     /// first one holds.
     pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
         let may = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
-        let ranked = self.tools.index().search(query, limit.max(CANDIDATES), may);
+        let (ranked, number) = self.tools.index().search_and_count(query, limit.max(CANDIDATES), may);
         let mut ranked = self.reranked(query, ranked).await;
-        let others = ranked.len().saturating_sub(limit);
         ranked.truncate(limit);
+        let others = number.saturating_sub(ranked.len());
         let found = ranked.into_iter().filter_map(|Found { name, matches, .. }| {
             let entry = self.tools.get(&name).ok()?;
             let is_granted = access(cx, &entry)?;
@@ -100,8 +101,8 @@ impl ToolFinder {
         &self.tools
     }
 
-    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The text is within the budget, but has
-    /// one definition at least.
+    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The definitions are within the budget, but
+    /// there is at least one. The lines about what was left out are not counted.
     pub(crate) fn text(
         &self,
         search: &ToolSearch,

@@ -1,13 +1,14 @@
 //! The tools that a model has found, read from its conversation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use tools::ToolCall;
 use tools::protocol::{Message, Part, Role};
 
 use crate::inner_call;
 
 /// The name of the tool that finds other tools.
-const SEARCHER: &str = "tools.search";
+pub(super) const SEARCHER: &str = "tools.search";
 
 /// The place of the names in the structured result of [`SEARCHER`].
 pub(crate) const FOUND: &str = "found";
@@ -18,6 +19,9 @@ pub(crate) const FOUND: &str = "found";
 /// The conversation has them, so they survive as long as it does.
 pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
+    let named = |call: &ToolCall| inner_call::inner(call).unwrap_or_else(|| call.clone()).name;
+    let calls = messages[..present].iter().flat_map(Message::calls);
+    let searches: HashSet<_> = calls.filter(|call| named(call) == SEARCHER).map(|call| call.id.as_str()).collect();
     let mut left = turns;
     let mut names = BTreeSet::new();
     for message in messages[..present].iter().rev() {
@@ -26,18 +30,18 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(message.calls().map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()).name));
+            names.extend(message.calls().map(named));
         } else if left > 0 {
-            names.extend(message.parts.iter().flat_map(searched));
+            names.extend(message.parts.iter().flat_map(|part| searched(part, &searches)));
         }
     }
     names
 }
 
-/// Returns the names that the result of a search has.
-fn searched(part: &Part) -> Vec<String> {
-    let Part::ToolResult { name, result, .. } = part else { return Vec::new() };
-    let structured = result.structured.as_ref().filter(|_| name == SEARCHER);
+/// Returns the names that the result of one of these searches has.
+fn searched(part: &Part, searches: &HashSet<&str>) -> Vec<String> {
+    let Part::ToolResult { id, result, .. } = part else { return Vec::new() };
+    let structured = result.structured.as_ref().filter(|_| searches.contains(id.as_str()));
     let names = structured.and_then(|found| found.value().get(FOUND)?.as_array());
     names.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
 }
@@ -45,7 +49,7 @@ fn searched(part: &Part) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tools::{ToolCall, ToolResult};
+    use tools::ToolResult;
 
     use super::*;
 
@@ -72,5 +76,21 @@ mod tests {
         messages.push(calls("z"));
         assert!(!found(&messages, 3).contains("y"));
         assert!(found(&messages, 0).is_empty());
+    }
+
+    #[test]
+    fn a_search_through_another_call_finds_too() {
+        let arguments = json!({"name": SEARCHER, "arguments": {"query": "x"}});
+        let search = Part::ToolCall(ToolCall::new("a", inner_call::CALLER, arguments));
+        let mut messages = vec![Message { role: Role::Assistant, parts: vec![search] }, results(&["x"])];
+        let Part::ToolResult { name, .. } = &mut messages[1].parts[0] else { panic!() };
+        *name = inner_call::CALLER.to_owned();
+        messages.push(calls("z"));
+        assert!(found(&messages, 3).contains("x"));
+    }
+
+    #[test]
+    fn the_result_of_another_tool_finds_nothing() {
+        assert!(!found(&[calls("y"), results(&["x"]), calls("z")], 3).contains("x"));
     }
 }

@@ -1,14 +1,16 @@
 //! [`Hidden`]: calls of tools that the model has not seen.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use tools::protocol::canonical_json;
-use tools::{Entry, ToolContext};
+use tools::{Entry, ToolContext, ToolName};
 
 use super::found;
 use crate::inner_call::CALLER;
 use crate::{PendingCall, Run, ToolSet, WireToolSet};
 
-/// Looks at the calls of a turn before they run.
+/// Looks at the calls of a turn when it arrives.
 pub(crate) struct Hidden<'a> {
     pub(crate) tools: &'a ToolSet,
     /// The form in which the model knows the tools.
@@ -18,25 +20,25 @@ pub(crate) struct Hidden<'a> {
 }
 
 impl Hidden<'_> {
-    /// Replaces each call of `tools.call` by the call for which it stands, and refuses calls of tools that the model has not seen, with
-    /// their definitions. The conversation keeps the calls of the model.
-    pub(crate) fn resolve(&self, run: &mut Run, calls: Vec<PendingCall>) -> Vec<PendingCall> {
+    /// Refuses calls of tools that the model has not seen, with their definitions.
+    ///
+    /// Decided once, when the turn arrives: a pending call of a stored run may have run already, and its journal has the outcome.
+    pub(crate) fn refuse_unseen(&self, run: &mut Run, calls: Vec<PendingCall>) {
         let mut seen = None;
-        let resolved = calls.into_iter().map(|mut pending| {
-            if let Some(inner) = self.tools.inner_call(&pending.call) {
-                pending.call = inner;
-            } else if pending.refused.is_none()
-                && let Some(entry) = self.tools.hidden(&pending.call.name)
-                && !seen.get_or_insert_with(|| found(run.messages(), self.found_turns)).contains(entry.name().as_str())
+        for PendingCall { call, .. } in calls {
+            if self.tools.inner_call(&call).is_none()
+                && let Some(entry) = self.tools.hidden(&call.name)
+                && !seen.get_or_insert_with(|| self.seen(run)).contains(entry.name())
             {
-                pending.refused = Some(self.answer(&entry));
+                run.refuse(&call.id, self.answer(&entry));
             }
-            pending
-        });
-        let resolved: Vec<_> = resolved.collect();
-        let unseen = resolved.iter().filter_map(|pending| Some((&pending.call.id, pending.refused.clone()?)));
-        unseen.for_each(|(id, answer)| run.refuse(id, answer));
-        resolved
+        }
+    }
+
+    /// Returns the names of the tools that the model has found. It may have called them by former names.
+    fn seen(&self, run: &Run) -> BTreeSet<ToolName> {
+        let found = found(run.messages(), self.found_turns).into_iter();
+        found.filter_map(|name| Some(self.tools.get(&name).ok()?.name().clone())).collect()
     }
 
     /// Returns the answer to a call of a tool that the model has not seen.

@@ -60,14 +60,14 @@ pub struct DisclosureBudget {
     /// The most tokens of the definitions that are all offered, in percent of the model's context. Has no effect if the context is unknown.
     /// Defaults to 10.
     pub context_percent: u8,
-    /// The most tokens of the result of a search. Defaults to 4,000.
+    /// The most tokens of the definitions in the result of a search. Defaults to 4,000.
     pub search_tokens: u64,
     /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Defaults to 20.
     pub found_turns: u32,
 }
 
 impl DisclosureBudget {
-    /// Sets the most tools that are all offered. 0 makes every session search.
+    /// Sets the most tools that are all offered. 0 makes every session search that spares tokens so.
     #[must_use]
     pub fn with_tools(self, tools: usize) -> Self {
         Self { tools, ..self }
@@ -79,7 +79,7 @@ impl DisclosureBudget {
         Self { context_percent, ..self }
     }
 
-    /// Sets the most tokens of the result of a search.
+    /// Sets the most tokens of the definitions in the result of a search.
     #[must_use]
     pub fn with_search_tokens(self, search_tokens: u64) -> Self {
         Self { search_tokens, ..self }

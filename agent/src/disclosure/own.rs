@@ -5,8 +5,11 @@ use std::any::TypeId;
 use tools::Entry;
 
 use super::ToolFinder;
+use super::found::SEARCHER;
+use crate::inner_call::CALLER;
 
-/// Returns true if this is `tools.search` or `tools.call`, and not another tool of its name.
+/// Returns true if this is `tools.search` or `tools.call`, neither another tool of its name nor one that finds tools as they do.
 pub(crate) fn is_of_search(entry: &Entry) -> bool {
-    entry.needs().iter().any(|need| need.id() == TypeId::of::<ToolFinder>())
+    let is_named = entry.name() == SEARCHER || entry.name() == CALLER;
+    is_named && entry.needs().iter().any(|need| need.id() == TypeId::of::<ToolFinder>())
 }

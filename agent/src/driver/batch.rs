@@ -16,7 +16,7 @@ use super::tasks::{BatchEvent, CallTasks, Joined, RunningCall};
 use super::worker_gate::PollState;
 use super::{Driver, DriverError, RunContext};
 use crate::consent::DeferredRequests;
-use crate::disclosure::{Hidden, definition};
+use crate::disclosure::definition;
 use crate::repeat::{self, CallEffect, RepeatGuard};
 use crate::{ApprovalRequest, PendingCall, Repeated, Run, ToolSet, WireToolSet};
 
@@ -50,10 +50,12 @@ impl Driver {
             Some(tasks) => tasks,
             None => tasks.insert(CallTasks::new(run_cx.runtime)?),
         };
-        let (found_turns, wire) = (run_cx.session.session_disclosure().found_turns(), self.wire_tools(run_cx.tools));
-        let hidden = Hidden { tools: run_cx.tools, wire, cx: run_cx.cx, found_turns };
-        let calls = hidden.resolve(run, calls);
-        let start = |pending: PendingCall| {
+        let wire = self.wire_tools(run_cx.tools);
+        let start = |mut pending: PendingCall| {
+            // The conversation keeps the call of the model.
+            if let Some(inner) = run_cx.tools.inner_call(&pending.call) {
+                pending.call = inner;
+            }
             let RunContext { session, tools, sink, budget, .. } = run_cx;
             let reporter = CallReporter::start(&pending, tools, session.context(), sink, budget);
             (pending, reporter)

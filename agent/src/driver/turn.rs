@@ -8,6 +8,7 @@ use tools::protocol::{Message, Part};
 use super::checkpoint::LastCheckpoint;
 use super::metering::{charge, prompt_bytes};
 use super::{Driver, DriverError, RunContext};
+use crate::disclosure::Hidden;
 use crate::run::AnswerCheck;
 use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
@@ -62,7 +63,13 @@ impl Driver {
         }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));
-        self.charge_calls(run, run_cx).await
+        self.charge_calls(run, run_cx).await?;
+        let (session, tools) = (run_cx.session, run_cx.tools);
+        let (found_turns, wire) = (session.session_disclosure().found_turns(), self.wire_tools(tools));
+        if let Step::Call(calls) = run.step() {
+            Hidden { tools, wire, cx: run_cx.cx, found_turns }.refuse_unseen(run, calls);
+        }
+        Ok(())
     }
 
     /// Requests the turn that follows these messages, or without a sink a summary of them with at least so many tokens as output limit.

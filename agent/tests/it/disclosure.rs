@@ -252,6 +252,20 @@ async fn a_tool_that_was_not_seen_answers_with_its_definition_and_then_runs() {
 }
 
 #[tokio::test]
+async fn a_tool_called_by_its_former_name_runs_once_it_was_seen() {
+    let mut catalog = shop(200);
+    let tool = Tool::new("note.add", "Adds a note.", json!({"type": "object"})).unwrap();
+    let tool = tool.with_effects(Effects::Pure).with_was(["note.create".parse().unwrap()]);
+    catalog.register(tool, async |_: ToolContext, _: Value| "added").unwrap();
+    let call = || turn("note.create", json!({}));
+    let model = Model::new([call(), call(), Turn::answer("done")]);
+    let mut session = session(&catalog);
+    model.driver().run(&mut session, "go").await.unwrap();
+    let failed: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(failed, [true, false]);
+}
+
+#[tokio::test]
 async fn a_found_tool_is_forgotten_after_its_turns() {
     let call = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
     let other = || turn("tools__call", json!({"name": "mail__list_page", "arguments": {"page_id": "1"}}));
@@ -282,6 +296,23 @@ async fn a_stored_run_keeps_its_found_tools_and_its_pending_call() {
     assert_eq!(texts, ["done mail.archive_invoice", "done mail.create_invoice"]);
     let called: Vec<_> = session.messages().iter().flat_map(Message::calls).map(|call| &*call.name).collect();
     assert_eq!(called, ["tools.search", "tools.call", "mail.create_invoice"], "the conversation has the model's calls");
+}
+
+#[tokio::test]
+async fn a_finished_call_of_a_stored_run_keeps_its_outcome_when_requests_offer_less() {
+    let mut run = Run::new(vec![Message::text(Role::User, "go")]);
+    run.turn(turn("mail.archive_invoice", json!({"invoice_id": "1"}))).unwrap();
+    let stored = serde_json::to_string(&run).unwrap();
+    let notebook = Notebook::default();
+    for disclosure in [Disclosure::All, Disclosure::default()] {
+        let (model, cx) = (Model::new([Turn::answer("done")]), ToolContext::new().with_session("monday"));
+        let cx = cx.with_journal(Arc::new(notebook.clone()));
+        let mut session = Session::new(entries(&shop(200)), Selection::new(), cx).with_disclosure(disclosure);
+        model.driver().resume(&mut session, serde_json::from_str(&stored).unwrap()).await.unwrap();
+        assert_eq!(results(session.messages())[0].1.to_text(), "done mail.archive_invoice");
+        let kinds: Vec<_> = notebook.lines().iter().map(|line| line.kind).collect();
+        assert_eq!(kinds, ["intent", "outcome"]);
+    }
 }
 
 #[tokio::test]

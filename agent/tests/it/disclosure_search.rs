@@ -60,6 +60,28 @@ async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing()
 }
 
 #[tokio::test]
+async fn all_further_matches_are_counted() {
+    let session = session(&shop(100));
+    let search = ToolFinder::new(session.tools().clone()).search(session.context(), "mail", 3).await;
+    assert_eq!((search.found.len(), search.others), (3, 97));
+}
+
+/// Finds tools in a way of its own.
+#[tools::tool(name = "own.find", pure, needs = ToolFinder)]
+fn own_find() -> String {
+    "found".to_owned()
+}
+
+#[test]
+fn another_tool_that_needs_the_finder_stays_in_the_session() {
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&OWN_FIND_TOOL]).unwrap();
+    let finder = ToolFinder::new(session(&shop(1)).tools().clone());
+    let session = Session::new(catalog.list(), Selection::new(), ToolContext::new().with_service(finder));
+    assert!(session.tools().contains("own.find"));
+}
+
+#[tokio::test]
 async fn the_grant_and_the_policy_decide_which_tools_are_found() {
     let mut catalog = Catalog::new();
     for (name, effects) in [

@@ -54,6 +54,14 @@ async fn a_written_plan_is_read_and_told_when_it_changes() {
     assert_eq!(changes, [items(&[("look", PlanStatus::Done), ("mend", PlanStatus::Open)]), Vec::new()]);
 }
 
+#[test]
+fn a_continued_conversation_has_the_plan_that_was_written_through_another_call() {
+    let arguments = json!({"name": "todo.write", "arguments": {"items": [{"text": "look"}]}});
+    let message = Turn::calls([ToolCall::new("a", "tools.call", arguments)]).message;
+    let session = session().with_messages(vec![Message::text(Role::User, "go"), message]);
+    assert_eq!(plan(&session), items(&[("look", PlanStatus::Open)]));
+}
+
 #[tokio::test]
 async fn a_continued_conversation_has_its_last_plan() {
     let mut first = session();

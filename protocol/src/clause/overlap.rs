@@ -6,7 +6,8 @@ use crate::Target;
 
 impl Clause {
     /// Returns false if no target is covered by both clauses. Exact for subtrees, single values and everything. Two patterns with wildcards
-    /// are compared by segments up to the first `**`, and by their text before the first wildcard, so true may be too much.
+    /// are compared by their segments without wildcards up to the first `**`, and by their text before the first wildcard, so true may be
+    /// too much.
     ///
     /// ```
     /// use protocol::Clause;
@@ -41,11 +42,17 @@ impl Clause {
             (Pattern::Literal(value), Pattern::Glob(glob)) | (Pattern::Glob(glob), Pattern::Literal(value)) => {
                 value != "." && glob.is_match(value.as_bytes())
             }
+            (Pattern::Words(one), Pattern::Words(two)) if one.value().is_some() || two.value().is_some() => {
+                one.value().is_some_and(|value| two.matches(value))
+                    || two.value().is_some_and(|value| one.matches(value))
+            }
             _ => {
                 let (one_head, two_head) = (self.head(), other.head());
                 let is_begun = one_head.starts_with(two_head) || two_head.starts_with(one_head);
                 let is_words = matches!(one, Pattern::Words(_)) || matches!(two, Pattern::Words(_));
-                is_begun && (is_words || segments_meet(self.pattern(), other.pattern()))
+                // Compiling a segment takes long, and a grant has many pairs.
+                let is_pair = matches!((one, two), (Pattern::Glob(_), Pattern::Glob(_)));
+                is_begun && (is_words || segments_meet(self.pattern(), other.pattern(), is_pair))
             }
         }
     }
@@ -66,8 +73,9 @@ fn before<'a>(text: &'a str, ends: &[char]) -> &'a str {
     text.split(ends).next().unwrap_or_default()
 }
 
-/// Returns false if no path has the segments of both patterns. Alternatives and escapes may contain anything.
-fn segments_meet(one: &str, two: &str) -> bool {
+/// Returns false if no path has the segments of both patterns. Alternatives and escapes may contain anything, and so may segments with
+/// wildcards in a pair of such patterns.
+fn segments_meet(one: &str, two: &str, is_pair: bool) -> bool {
     if [one, two].iter().any(|text| text.contains(['{', '\\'])) {
         return true;
     }
@@ -76,14 +84,14 @@ fn segments_meet(one: &str, two: &str) -> bool {
         match (one.next(), two.next()) {
             (None, None) | (Some("**"), _) | (_, Some("**")) => return true,
             (None, _) | (_, None) => return false,
-            (Some(one), Some(two)) if !segment_meets(one, two) => return false,
+            (Some(one), Some(two)) if !segment_meets(one, two, is_pair) => return false,
             _ => {}
         }
     }
 }
 
 /// Returns false if no text is covered by both segments.
-fn segment_meets(one: &str, two: &str) -> bool {
+fn segment_meets(one: &str, two: &str, is_pair: bool) -> bool {
     let is_plain = |text: &str| !text.contains(['*', '?', '[']);
     let covers = |pattern: &str, text: &str| match Pattern::compile(pattern) {
         Ok(Pattern::Glob(glob)) => glob.is_match(text.as_bytes()),
@@ -91,8 +99,8 @@ fn segment_meets(one: &str, two: &str) -> bool {
     };
     match (is_plain(one), is_plain(two)) {
         (true, true) => one == two,
-        (true, false) => covers(two, one),
-        (false, true) => covers(one, two),
+        (true, false) => is_pair || covers(two, one),
+        (false, true) => is_pair || covers(one, two),
         (false, false) => true,
     }
 }
@@ -127,6 +135,8 @@ mod tests {
             ("fs:read:a/*", "fs:read:*"),
             ("exec:write:git **", "exec:write:npm **"),
             ("exec:write:git **", "exec:write:npm test"),
+            ("exec:write:git push", "exec:write:git pushes"),
+            ("exec:write:git push **", "exec:write:git pushes"),
             ("*:write:a*", "exec:write:a b"),
         ] {
             assert!(!overlap(one, two), "{one} {two}");

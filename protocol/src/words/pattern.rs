@@ -66,6 +66,14 @@ impl WordsPattern {
         }
     }
 
+    /// Returns the only value that the pattern covers, or `None` if it covers others or nothing.
+    pub(crate) fn value(&self) -> Option<&str> {
+        match self {
+            Self::Literal(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns true if the pattern covers the value of a target.
     pub(crate) fn matches(&self, value: &str) -> bool {
         match self {

@@ -84,16 +84,22 @@ impl Index {
     /// - A query is words and nothing else; no character has a meaning. Its first [`MAX_QUERY_WORDS`](Self::MAX_QUERY_WORDS) different
     ///   words in its first 8 KiB are read, without stop words.
     pub fn search(&self, query: &str, limit: usize, may: impl Fn(&ToolName) -> bool) -> Vec<Found> {
+        self.search_and_count(query, limit, may).0
+    }
+
+    /// Searches as [`search`](Self::search) does. Also returns the number of all tools that have words of `query`.
+    pub fn search_and_count(&self, query: &str, limit: usize, may: impl Fn(&ToolName) -> bool) -> (Vec<Found>, usize) {
         let query = Query::new(query, Self::MAX_QUERY_WORDS, self.settings);
         if query.words.is_empty() {
-            return Vec::new();
+            return (Vec::new(), 0);
         }
         let allowed = self.documents.iter().map(|document| &**document).filter(|document| may(&document.name));
-        self.ranking
-            .rank(allowed, &query, limit)
-            .into_iter()
-            .map(|(score, document)| Found { name: document.name.clone(), score, matches: matches(document, &query) })
-            .collect()
+        let (ranked, number) = self.ranking.rank(allowed, &query, limit);
+        let found = |(score, document): (f64, &Document)| {
+            let matches = matches(document, &query);
+            Found { name: document.name.clone(), score, matches }
+        };
+        (ranked.into_iter().map(found).collect(), number)
     }
 
     /// Returns the number of tools.

@@ -21,13 +21,13 @@ impl Ranking {
     pub(crate) const TUNED: Self = Self { weights: [1.65, 1.65, 0.9, 1.65, 1.55, 0.55], k1: 0.8, b: 0.8 };
 
     /// Returns at most `limit` documents that have words of the query, best first. Counts only the passed documents, so that no other one
-    /// has an influence. Equal scores are in the order of names.
+    /// has an influence. Equal scores are in the order of names. Also returns the number of all that have words of the query.
     pub(crate) fn rank<'a>(
         &self,
         documents: impl Iterator<Item = &'a Document>,
         query: &Query,
         limit: usize,
-    ) -> Vec<(f64, &'a Document)> {
+    ) -> (Vec<(f64, &'a Document)>, usize) {
         let mut number = 0_usize;
         let mut total = 0.0;
         let mut having = vec![0_usize; query.words.len()];
@@ -67,12 +67,13 @@ impl Ranking {
         let better = |(a, one): &(f64, &Document), (b, other): &(f64, &Document)| {
             b.total_cmp(a).then_with(|| one.name.cmp(&other.name))
         };
-        if limit < ranked.len() {
+        let having_words = ranked.len();
+        if limit < having_words {
             ranked.select_nth_unstable_by(limit, better);
             ranked.truncate(limit);
         }
         ranked.sort_unstable_by(better);
-        ranked
+        (ranked, having_words)
     }
 
     fn length(&self, document: &Document) -> f64 {

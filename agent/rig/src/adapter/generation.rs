@@ -117,8 +117,16 @@ fn tool_choice(
         ToolChoice::Tool(name) if is_first => {
             let is_there = tools.entries().any(|entry| entry.name().as_str() == name);
             let wire = RigName::new(tools.name(name)).ok().filter(|_| is_there);
-            let reason =
-                || format!("its tool choice {name} is not a tool of this session; select the tool, or choose another");
+            let is_hidden = request.tools.get(name).is_ok_and(|entry| entry.name().as_str() == name);
+            let reason = || match is_hidden {
+                true => format!(
+                    "its tool choice {name} is not among the tools that requests of this session offer; let the session \
+                     offer it, or choose another"
+                ),
+                false => {
+                    format!("its tool choice {name} is not a tool of this session; select the tool, or choose another")
+                }
+            };
             let wire =
                 wire.ok_or_else(|| ProviderError::Options { provider: api.name().to_owned(), reason: reason() })?;
             Some(RigChoice::Specific { function_names: vec![wire] })

@@ -23,11 +23,11 @@ declare_keys! {
     mode: Setting<DisclosureMode> =
         Key::new("disclosure.mode", text(disclosure), Setting::from_default(DisclosureMode::Auto), "\"auto\"")
             .with_session_flag("--disclosure", Named("MODE"))
-            .with_project(ProjectRule::if_unset());
+            .with_project(ProjectRule::never(SPENDS));
 
     /// The tools that a search offers in any case, by name, such as 'fs.*'
     always: Option<Setting<Vec<String>>> = Key::new("disclosure.always", replaced(glob), None, r#"["fs.*", "user.ask"]"#)
-        .with_project(ProjectRule::if_unset());
+        .with_project(ProjectRule::never(SPENDS));
 
     /// The most tools that auto offers without a search
     tools: Setting<u32> = Key::new("disclosure.tools", integer::<0, _>(), Setting::from_default(most_tools()), "64")
