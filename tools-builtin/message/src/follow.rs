@@ -103,7 +103,7 @@ fn unknown(stored: &Path, reason: &str) -> ListenError {
     ))
 }
 
-/// What is in the file at a position.
+/// The content of the file at a position.
 enum Found {
     /// A complete line, and the position behind it.
     Line(Vec<u8>, u64),

@@ -15,7 +15,7 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.6),
+        ("instructions of add, direct = 1", add / direct_add, 6.7),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
         ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.9),
         ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 11.8),
