@@ -6,10 +6,10 @@
 use std::path::Path;
 
 use tools::Services;
-
-use crate::error::Error;
 #[cfg(feature = "builtin")]
 use tools_store::private;
+
+use crate::error::Error;
 
 /// Creates each of these files that is missing and lies inside the root: empty, and for the user alone.
 ///

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use tools_http::testing::TestServer;
 
+use crate::Ended;
 use crate::config::user_file;
 use crate::listen::{Post, until};
 use crate::messages::lines;
@@ -38,6 +39,15 @@ impl Silent {
         let grant = format!("net:read:{host}");
         let flags = ["--script", &script, "--private-host", &host, "--grant", &grant].map(str::to_owned).to_vec();
         Self { server, flags }
+    }
+
+    /// Begins the run of a message of the chat `a`, and ends the listener by this signal in the middle. Returns the flags of its session.
+    fn interrupted(post: &Post, signal: &str) -> (Vec<String>, Ended) {
+        let Self { server, flags } = Self::new(post);
+        post.put("a", "begin");
+        let listener = post.listen(&flags.iter().map(String::as_str).collect::<Vec<_>>());
+        let _pending = server.accept().unwrap();
+        (flags, listener.end(signal))
     }
 }
 
@@ -75,14 +85,10 @@ fn a_message_that_waits_when_the_program_is_killed_is_handled_once_after_it() {
 #[test]
 fn a_shutdown_cancels_a_run_that_goes_on_after_a_restart() {
     let post = Post::new();
-    let Silent { server, flags } = Silent::new(&post);
+    let (flags, ended) = Silent::interrupted(&post, "-TERM");
+    ended.expect(0);
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-    post.put("a", "begin");
-    let listener = post.listen(&flags);
-    let pending = server.accept().unwrap();
-    listener.end("-TERM").expect(0);
     assert!(lines(&post.crib.dir.path().join("out.jsonl")).is_empty());
-    drop((pending, server));
 
     let listener = post.listen(&flags);
     assert_eq!(post.answers(1)("a"), ["first"]);
@@ -134,13 +140,8 @@ fn a_mistake_in_the_settings_ends_the_listener_and_loses_no_message() {
 #[test]
 fn a_message_waits_for_the_listener_of_its_root() {
     let post = Post::new();
-    let Silent { server, flags } = Silent::new(&post);
+    let (flags, _) = Silent::interrupted(&post, "-KILL");
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-    post.put("a", "begin");
-    let listener = post.listen(&flags);
-    let pending = server.accept().unwrap();
-    listener.end("-KILL");
-    drop((pending, server));
     let sub = post.crib.root().join("sub").display().to_string();
     let listener = post.listen(&[&flags[..], &["--root", &sub]].concat());
     post.put("b", "begin");

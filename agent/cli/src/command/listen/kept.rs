@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use tools_builtin::message::IncomingMessage;
-
 use tools_store::private;
 
 /// The end of the name of the file of a message that waits, and of one whose run was begun.
