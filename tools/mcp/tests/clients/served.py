@@ -7,7 +7,16 @@ import subprocess
 
 
 # The tools that need a session, a search service, or skills.
-NOT_SERVED = {"agent.spawn", "skill.load", "skill.read", "todo.read", "todo.write", "web.search"}
+NOT_SERVED = {
+    "agent.spawn",
+    "skill.load",
+    "skill.read",
+    "todo.read",
+    "todo.write",
+    "tools.call",
+    "tools.search",
+    "web.search",
+}
 
 
 # The defaults that the server adds, by tool and property: the model is the client's.
