@@ -87,9 +87,9 @@ impl ToolSet {
         Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
     }
 
-    /// Returns the same tools with those of a search, of which requests offer these and the selected ones. Returns `None` if another tool
+    /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. Returns `None` if another tool
     /// has the name of one of them.
-    pub(crate) fn disclosing(&self, always: &Selection, of_search: &[Arc<Entry>]) -> Option<Self> {
+    pub(crate) fn disclosing(&self, of_search: &[Arc<Entry>], is_offered: impl Fn(&Entry) -> bool) -> Option<Self> {
         if of_search.iter().any(|entry| self.contains(entry.name())) {
             return None;
         }
@@ -99,7 +99,7 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let offered = with_search(self.list().iter().filter(|entry| always.matches(entry)).cloned().collect());
+        let offered = with_search(self.list().iter().filter(|entry| is_offered(entry)).cloned().collect());
         let offer = Offer { entries: offered, of_search: of_search.to_vec() };
         Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
     }

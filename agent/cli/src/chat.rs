@@ -153,7 +153,7 @@ impl Chat {
             let entries = tools::list();
             notice::warn_unmatched(&selection, &entries);
             self.session.select(selection, entries);
-            notice::warn_left_out(&self.runner.driver, self.runner.driver.offered_tools(&self.session));
+            notice::warn_left_out(&self.runner.driver, &self.runner.driver.offered_tools(&self.session));
         }
         let (selection, count) = (self.session.selection(), self.session.tools().len());
         notice::note(&format!("tools selected by {selection}: {count}"));

@@ -219,7 +219,7 @@ impl SessionOptions {
         let session = tools.into_session().with_disclosure(disclosure::from_settings(&settings)?);
         let name = provider.name().to_owned();
         let driver = Driver::new(provider).with_checkpoints(true).with_options(options);
-        notice::warn_left_out(&driver, driver.offered_tools(&session));
+        notice::warn_left_out(&driver, &driver.offered_tools(&session));
         let runner = PromptRunner {
             driver,
             provider: name,

@@ -24,15 +24,15 @@ pub struct DefinitionCosts {
 }
 
 /// Returns the tools as requests to this provider offer them: all, or as `narrowed` has them. Without a model, nothing is to be spared.
-pub(super) fn offer<'a>(
-    tools: &'a ToolSet,
-    narrowed: Option<&'a ToolSet>,
+pub(super) fn offer(
+    tools: &ToolSet,
+    narrowed: Option<ToolSet>,
     disclosure: &Disclosure,
     provider: &dyn Provider,
     context_tokens: Option<u64>,
-) -> &'a ToolSet {
-    let is_search = |narrowed: &&ToolSet| costs(tools, narrowed, disclosure, provider, context_tokens).is_search;
-    narrowed.filter(|_| is_metered(provider)).filter(is_search).unwrap_or(tools)
+) -> ToolSet {
+    let is_search = |narrowed: &ToolSet| costs(tools, narrowed, disclosure, provider, context_tokens).is_search;
+    narrowed.filter(|_| is_metered(provider)).filter(is_search).unwrap_or_else(|| tools.clone())
 }
 
 /// Returns the costs of a set, and of the same set with the tools that a search offers.
@@ -51,7 +51,7 @@ pub(super) fn costs(
     let is_search = match disclosure {
         Disclosure::All => false,
         Disclosure::Search { budget, .. } => {
-            let most = context_tokens.map(|tokens| tokens.saturating_mul(budget.context_percent.into()) / 100);
+            let most = context_tokens.map(|tokens| tokens.saturating_mul(budget.context_percent.min(100).into()) / 100);
             let is_over = tools.len() > budget.tools || most.is_some_and(|most| all > most);
             is_cut(tools) || is_over && searched < all
         }

@@ -35,7 +35,8 @@ pub enum Disclosure {
     /// Requests offer every tool within the budget. Above it, they offer the tools of `always`, `tools.search`, which finds the others, and
     /// `tools.call`, which calls them.
     ///
-    /// A provider without a model is offered every tool. So is one for which a search would cost more tokens.
+    /// A provider without a model is offered every tool. So is one for which a search would cost more tokens. The tool that the
+    /// provider's [tool choice](crate::ToolChoice::Tool) names is always offered.
     Search {
         /// The tools that are offered in any case.
         always: Selection,
@@ -57,8 +58,8 @@ impl Default for Disclosure {
 pub struct DisclosureBudget {
     /// The most tools that are all offered. Defaults to 64.
     pub tools: usize,
-    /// The most tokens of the definitions that are all offered, in percent of the model's context. Has no effect if the context is unknown.
-    /// Defaults to 10.
+    /// The most tokens of the definitions that are all offered, in percent of the model's context. A number above 100 is 100. Has no
+    /// effect if the context is unknown. Defaults to 10.
     pub context_percent: u8,
     /// The most tokens of the definitions in the result of a search. Defaults to 4,000.
     pub search_tokens: u64,

@@ -8,7 +8,8 @@ use tools_search::Reranker;
 
 use super::cost::{costs, offer};
 use super::is_of_search;
-use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, Selection, ToolFinder, ToolSet};
+use crate::provider::guarded::generation;
+use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet};
 
 /// The disclosure of one session.
 #[derive(Clone, Default)]
@@ -17,8 +18,9 @@ pub(crate) struct SessionDisclosure {
     reranker: Option<Arc<dyn Reranker>>,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
-    /// The tools of the session with those that a search offers. `None` if there can be no search.
-    narrowed: OnceLock<Option<ToolSet>>,
+    /// The tools of the session with those that a search offers, for providers that force a call of this tool. `None` if there can be no
+    /// search.
+    narrowed: OnceLock<(Option<String>, Option<ToolSet>)>,
 }
 
 impl SessionDisclosure {
@@ -61,15 +63,10 @@ impl SessionDisclosure {
     }
 
     /// Returns the session's tools as requests to this provider offer them.
-    pub(crate) fn offer<'a>(
-        &'a self,
-        tools: &'a ToolSet,
-        provider: &dyn Provider,
-        context_tokens: Option<u64>,
-    ) -> &'a ToolSet {
+    pub(crate) fn offer(&self, tools: &ToolSet, provider: &dyn Provider, context_tokens: Option<u64>) -> ToolSet {
         match &self.disclosure {
-            Disclosure::All => tools,
-            disclosure => offer(tools, self.narrowed(tools), disclosure, provider, context_tokens),
+            Disclosure::All => tools.clone(),
+            disclosure => offer(tools, self.narrowed(tools, provider), disclosure, provider, context_tokens),
         }
     }
 
@@ -80,7 +77,7 @@ impl SessionDisclosure {
         provider: &dyn Provider,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
-        Some(costs(tools, self.narrowed(tools)?, &self.disclosure, provider, context_tokens))
+        Some(costs(tools, &self.narrowed(tools, provider)?, &self.disclosure, provider, context_tokens))
     }
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them.
@@ -92,13 +89,23 @@ impl SessionDisclosure {
         cx.with_service(finder)
     }
 
-    fn narrowed(&self, tools: &ToolSet) -> Option<&ToolSet> {
-        let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2);
-        let narrow = || match &self.disclosure {
-            Disclosure::All => tools.disclosing(&Selection::none(), of_search?),
-            Disclosure::Search { always, .. } => tools.disclosing(always, of_search?),
+    fn narrowed(&self, tools: &ToolSet, provider: &dyn Provider) -> Option<ToolSet> {
+        let forced = match generation(provider).tool_choice {
+            Some(ToolChoice::Tool(name)) => Some(name),
+            _ => None,
         };
-        self.narrowed.get_or_init(narrow).as_ref()
+        let is_always = |entry: &Entry| match &self.disclosure {
+            Disclosure::All => false,
+            Disclosure::Search { always, .. } => always.matches(entry),
+        };
+        let is_forced = |entry: &Entry| forced.as_deref().is_some_and(|forced| entry.name() == forced);
+        let narrow = || {
+            let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
+            tools.disclosing(of_search, |entry| is_always(entry) || is_forced(entry))
+        };
+        let (known, narrowed) = self.narrowed.get_or_init(|| (forced.clone(), narrow()));
+        // One session seldom has providers that force different calls.
+        if *known == forced { narrowed.clone() } else { narrow() }
     }
 }
 

@@ -259,7 +259,7 @@ impl Driver {
         check_timer(&budget)?;
 
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
-        let tools = self.offered_tools(session).clone();
+        let tools = self.offered_tools(session);
         let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &tools, &mut run, &sink);

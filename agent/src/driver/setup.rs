@@ -19,7 +19,7 @@ impl Driver {
     }
 
     /// Returns the session's tools as the requests of its runs offer them.
-    pub fn offered_tools<'s>(&self, session: &'s Session) -> &'s ToolSet {
+    pub fn offered_tools(&self, session: &Session) -> ToolSet {
         session.session_disclosure().offer(session.tools(), &*self.provider, self.known_context())
     }
 

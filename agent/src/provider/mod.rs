@@ -85,7 +85,8 @@ pub trait Provider: Send + Sync {
         None
     }
 
-    /// Returns the settings of the model's answers, for spans. Returns `None` if there are none.
+    /// Returns the settings of the model's answers, for spans. Requests always offer the tool that their tool choice names. Returns `None` if
+    /// there are none.
     fn generation(&self) -> Option<&GenerationOptions> {
         None
     }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use agent::provider::TurnFuture;
-use agent::{Disclosure, DisclosureBudget, Driver, Event, Provider, Request, Run, Selection, Session, Turn, Usage};
+use agent::{
+    Disclosure, DisclosureBudget, Driver, Event, GenerationOptions, Provider, Request, Run, Selection, Session,
+    ToolChoice, Turn, Usage,
+};
 use serde_json::{Value, json};
 use tools::protocol::wire::{Format, Strictness};
 use tools::protocol::{Message, Part, Role};
@@ -17,6 +20,7 @@ use crate::workshop::{EventLog, catalog, results, scripted};
 pub(crate) struct Model {
     turns: Arc<Vec<Turn>>,
     context: Option<u64>,
+    generation: GenerationOptions,
     pub(crate) requests: Arc<Mutex<Vec<Sent>>>,
 }
 
@@ -29,7 +33,8 @@ pub(crate) struct Sent {
 
 impl Model {
     pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        Self { turns: Arc::new(turns.into_iter().collect()), context: Some(200_000), requests: Arc::default() }
+        let (generation, requests) = Default::default();
+        Self { turns: Arc::new(turns.into_iter().collect()), context: Some(200_000), generation, requests }
     }
 
     fn with_context(self, context: Option<u64>) -> Self {
@@ -59,6 +64,10 @@ impl Provider for Model {
 
     fn context_tokens(&self) -> Option<u64> {
         self.context
+    }
+
+    fn generation(&self) -> Option<&GenerationOptions> {
+        Some(&self.generation)
     }
 
     fn complete<'a>(&'a self, request: Request<'a>) -> TurnFuture<'a> {
@@ -217,11 +226,35 @@ async fn everything_is_offered_within_the_budget() {
     assert_eq!(offered(65, Some(200_000), default()).await, 2, "the number of tools");
     assert_eq!(offered(64, Some(20_000), default()).await, 2, "the tokens of the definitions");
     assert_eq!(offered(64, None, default()).await, 64, "a context of unknown size");
+    let percent = |percent| {
+        let budget = DisclosureBudget::default().with_context_percent(percent);
+        Disclosure::Search { always: Selection::none(), budget }
+    };
+    assert_eq!(offered(64, Some(20_000), percent(100)).await, 64);
+    assert_eq!(offered(64, Some(4_000), percent(u8::MAX)).await, 2, "a number above 100 is 100");
     assert_eq!(offered(65, Some(200_000), Disclosure::All).await, 65);
     assert_eq!(offered(1, Some(500), default()).await, 1, "a search would cost more");
     let always = Selection::parse(["mail.archive_*"]).unwrap();
     let search = Disclosure::Search { always, budget: DisclosureBudget::default() };
     assert_eq!(offered(200, Some(200_000), search).await, 12);
+}
+
+#[tokio::test]
+async fn each_provider_is_offered_the_tool_that_it_forces() {
+    let mut session = session(&shop(1000));
+    for forced in ["mail.archive_invoice", "harbour.rename_vessel", "mail.no_such_tool"] {
+        let call = turn(&forced.replace('.', "__"), json!({"invoice_id": "1", "vessel_id": "1"}));
+        let mut model = Model::new([call, Turn::answer("done")]);
+        model.generation = GenerationOptions::new().with_tool_choice(ToolChoice::Tool(forced.to_owned()));
+        model.driver().run(&mut session, "go").await.unwrap();
+        let mut expected = vec!["tools__call".to_owned(), "tools__search".to_owned()];
+        expected.extend((forced != "mail.no_such_tool").then(|| forced.replace('.', "__")));
+        expected.sort();
+        assert_eq!(model.offered(), expected);
+    }
+    let model = Model::new([Turn::answer("done")]);
+    model.driver().run(&mut session, "go").await.unwrap();
+    assert_eq!(model.offered(), ["tools__call", "tools__search"], "a provider that forces no call");
 }
 
 #[tokio::test]

@@ -44,7 +44,12 @@ pub(super) fn boolean<S: From<Setting<bool>>>() -> Kind<S> {
 
 /// Returns the kind of an integer from `LEAST` to `u32::MAX`.
 pub(super) fn integer<const LEAST: u32, S: From<Setting<u32>>>() -> Kind<S> {
-    scalar(TomlType::Integer, number::<LEAST>)
+    scalar(TomlType::Integer, number::<LEAST, { u32::MAX }>)
+}
+
+/// Returns the kind of an integer from 0 to 100.
+pub(super) fn percent<S: From<Setting<u32>>>() -> Kind<S> {
+    scalar(TomlType::Integer, number::<0, 100>)
 }
 
 /// Returns the kind of a number with a fraction.

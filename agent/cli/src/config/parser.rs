@@ -37,10 +37,10 @@ pub(super) fn switch(text: &str, _: Base<'_>) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
 }
 
-pub(super) fn number<const LEAST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
+pub(super) fn number<const LEAST: u32, const MOST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
     let shown = if text.parse::<f64>().is_ok() { text } else { "a text" };
-    let refused = || format!("must be a whole number from {LEAST} to {}, not {shown}", u32::MAX);
-    text.parse().ok().filter(|number| *number >= LEAST).ok_or_else(refused)
+    let refused = || format!("must be a whole number from {LEAST} to {MOST}, not {shown}");
+    text.parse().ok().filter(|number| (LEAST..=MOST).contains(number)).ok_or_else(refused)
 }
 
 pub(super) fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {

@@ -134,6 +134,26 @@ async fn a_forced_call_is_asked_for_once_so_that_the_run_ends() {
 }
 
 #[tokio::test]
+async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
+    let names: Vec<_> = (0..1000).map(|number| format!("shop.item_{number}")).collect();
+    let mut catalog = catalog(&names.iter().map(String::as_str).collect::<Vec<_>>()).0;
+    agent::tool::register(&mut catalog).unwrap();
+    for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
+        let forced = Block::Call("a", "shop__item_777", json!({}));
+        let service = Service::new([reply(format, false, &[forced]), reply(format, false, &[Block::Text("done")])]).await;
+        let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("shop.item_777".to_owned()));
+        let model = remote(format, &options(format, &service, false).with_generation(generation));
+        let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
+        let summary = Driver::new(Arc::new(model)).run(&mut session, "go").await.unwrap();
+        assert_eq!((summary.calls, summary.failed_calls), (1, 0), "{format}: {:?}", session.messages());
+        let [first, second] = [0, 1].map(|turn| service.body(turn)["tools"].to_string());
+        assert_eq!(first, second, "{format}");
+        assert!(first.contains("shop__item_777") && !first.contains("shop__item_77\""), "{format}: {first}");
+        assert!(first.contains("tools__search"), "{format}: {first}");
+    }
+}
+
+#[tokio::test]
 async fn no_call_is_forced_on_a_sub_agent() {
     for choice in [ToolChoice::Required, ToolChoice::Tool("agent.spawn".to_owned())] {
         let service = Service::new([reply(Format::OpenAiChat, false, &[Block::Text("done")])]).await;

@@ -8,7 +8,7 @@ use super::super::disclosure_mode::DisclosureMode;
 use super::super::error::ConfigError;
 use super::super::key::FlagValue::Named;
 use super::super::key::{Key, KeyAbout};
-use super::super::kind::{integer, replaced, text};
+use super::super::kind::{integer, percent, replaced, text};
 use super::super::origin::{Origin, Setting};
 use super::super::parser::{disclosure, glob};
 use super::super::project::{ProjectRule, SPENDS};
@@ -35,7 +35,7 @@ declare_keys! {
 
     /// The most tokens of definitions that auto offers without a search, in percent of the model's context
     context_percent: Setting<u32> =
-        Key::new("disclosure.context_percent", integer::<0, _>(), Setting::from_default(most_percent()), "10")
+        Key::new("disclosure.context_percent", percent(), Setting::from_default(most_percent()), "10")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The most tokens of the result of a search
