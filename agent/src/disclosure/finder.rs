@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use tokio::time::{Instant, timeout};
+use tools::call::Isolated;
 use tools::policy::Verdict;
 use tools::{Entry, ToolContext, ToolName, visible_line};
 use tools_search::{Found, Match, Reranker};
@@ -14,6 +17,9 @@ use crate::{DisclosureBudget, ToolSet, WireToolSet};
 
 /// The most tools that are ranked a second time.
 const CANDIDATES: usize = 50;
+
+/// The most time of the second ranking stage.
+const RERANK_TIME: Duration = Duration::from_secs(10);
 
 /// The most characters of a description in a result.
 const DESCRIPTION_CHARS: usize = 300;
@@ -71,12 +77,15 @@ impl ToolFinder {
     /// Returns the tools whose definitions match the query best, among those whose calls can pass in this context. A call can pass if
     /// the grant may permit its targets, or an approver can be asked, and no rule of the policy denies the tool.
     ///
-    /// These tools are chosen before the ranking, so no other tool has an influence on the result. If the second ranking stage fails, the
-    /// first one holds.
+    /// These tools are chosen before the ranking, so no other tool has an influence on the result. The second ranking stage has half of
+    /// the time to the deadline of the call, at most 10 seconds. If it fails or takes longer, the first ranking holds.
+    ///
+    /// # Panics
+    /// Panics with a second ranking stage outside of a Tokio runtime with timers.
     pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
         let may = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
         let (ranked, number) = self.tools.index().search_and_count(query, limit.max(CANDIDATES), may);
-        let mut ranked = self.reranked(query, ranked).await;
+        let mut ranked = self.reranked(cx, query, ranked).await;
         ranked.truncate(limit);
         let others = number.saturating_sub(ranked.len());
         let found = ranked.into_iter().filter_map(|Found { name, matches, .. }| {
@@ -88,12 +97,14 @@ impl ToolFinder {
     }
 
     /// Returns the results in the order of the second stage, without those that the first stage did not have.
-    async fn reranked(&self, query: &str, ranked: Vec<Found>) -> Vec<Found> {
+    async fn reranked(&self, cx: &ToolContext, query: &str, ranked: Vec<Found>) -> Vec<Found> {
         let Some(reranker) = &self.reranker else { return ranked };
         let mut left: BTreeSet<_> = ranked.iter().map(|found| found.name.clone()).collect();
-        match reranker.rerank(query, ranked.clone()).await {
-            Ok(reranked) => reranked.into_iter().filter(|found| left.remove(&found.name)).collect(),
-            Err(_) => ranked,
+        let time = cx.deadline().map(|end| Instant::from_std(end).saturating_duration_since(Instant::now()) / 2);
+        let time = time.map_or(RERANK_TIME, |time| time.min(RERANK_TIME));
+        match timeout(time, Isolated::new(|| reranker.rerank(query, ranked.clone()))).await {
+            Ok(Ok(Ok(reranked))) => reranked.into_iter().filter(|found| left.remove(&found.name)).collect(),
+            _ => ranked,
         }
     }
 

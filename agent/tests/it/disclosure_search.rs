@@ -1,10 +1,12 @@
 //! The results of `tools.search`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::tools_search::{Found, RerankFuture, Reranker};
 use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, ToolFinder, Turn};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tools::{Catalog, Effects, Grant, Tool, ToolContext, ToolName};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
@@ -34,8 +36,8 @@ async fn a_search_shows_definitions_within_its_budget_and_says_what_is_left_out(
 
 #[tokio::test]
 async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing() {
-    /// Reverses the results and adds one twice and one that does not match, or fails.
-    struct Reversing(bool);
+    /// Reverses the results and adds one twice and one that does not match, or fails, or panics.
+    struct Reversing(Option<bool>);
     impl Reranker for Reversing {
         fn rerank<'a>(&'a self, _: &'a str, mut found: Vec<Found>) -> RerankFuture<'a> {
             found.reverse();
@@ -43,7 +45,7 @@ async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing()
             found.push(other.clone());
             other.name = ToolName::new("mail.archive_event").unwrap();
             found.push(other);
-            Box::pin(async move { if self.0 { Ok(found) } else { Err("the service is down".into()) } })
+            Box::pin(async move { if self.0.expect("a bug") { Ok(found) } else { Err("the service is down".into()) } })
         }
     }
     let session = session(&shop(100));
@@ -55,8 +57,30 @@ async fn a_second_ranking_stage_orders_results_and_its_failure_changes_nothing()
     let first = names(finder()).await;
     assert_eq!(first.len(), 10);
     let reversed: Vec<_> = first.iter().rev().cloned().collect();
-    assert_eq!(names(finder().with_reranker(Some(Arc::new(Reversing(true))))).await, reversed);
-    assert_eq!(names(finder().with_reranker(Some(Arc::new(Reversing(false))))).await, first);
+    for (stage, expected) in [(Some(true), reversed), (Some(false), first.clone()), (None, first)] {
+        assert_eq!(names(finder().with_reranker(Some(Arc::new(Reversing(stage))))).await, expected);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_ranking_stage_that_does_not_end_leaves_the_first_ranking() {
+    struct Endless;
+    impl Reranker for Endless {
+        fn rerank<'a>(&'a self, _: &'a str, _: Vec<Found>) -> RerankFuture<'a> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let query = json!({"query": "archive invoice mail", "limit": 1});
+    for (time, most) in [(5, 3), (3600, 11)] {
+        let model = Model::new([turn("tools__search", query.clone()), Turn::answer("done")]);
+        let cx = ToolContext::new().with_timeout(Duration::from_secs(time));
+        let mut session = Session::new(entries(&shop(100)), Selection::new(), cx).with_reranker(Arc::new(Endless));
+        let since = Instant::now();
+        model.driver().run(&mut session, "go").await.unwrap();
+        assert!(since.elapsed().as_secs() < most, "{:?}", since.elapsed());
+        let [(_, result)] = &results(session.messages())[..] else { panic!() };
+        assert!(!result.is_error && result.to_text().contains("mail__archive_invoice"), "{time:?}: {result:?}");
+    }
 }
 
 #[tokio::test]

@@ -40,6 +40,7 @@ pub type RerankError = Box<dyn Error + Send + Sync>;
 pub trait Reranker: Send + Sync {
     /// Orders the results of the first stage again, best first. It may drop some.
     ///
-    /// The caller ignores names that were not in `found`.
+    /// The caller ignores names that were not in `found`. A caller with a deadline keeps the first ranking if this takes too long, which it
+    /// notices only while the future waits.
     fn rerank<'a>(&'a self, query: &'a str, found: Vec<Found>) -> RerankFuture<'a>;
 }
