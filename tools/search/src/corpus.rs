@@ -14,6 +14,8 @@ use crate::Index;
 pub(crate) struct Corpus {
     pub(crate) tools: Vec<Tool>,
     pub(crate) queries: Vec<Question>,
+    /// The number of different names, and of those among them that several definitions have.
+    pub(crate) names: [usize; 2],
 }
 
 /// A query with the tools that answer it.
@@ -58,6 +60,7 @@ impl Corpus {
             tool
         });
         let tools = tools.collect();
+        let counts = [taken.len(), taken.values().filter(|number| **number > 1).count()];
         let queries = rows("retrieval_bfcl.jsonl.gz").map(|row| {
             let text = row["query"].as_str().unwrap().to_owned();
             let relevant = row["relevant"].as_array().unwrap();
@@ -68,7 +71,7 @@ impl Corpus {
             let held = Digest::hash_bytes(text.as_bytes()).as_bytes()[0] % 2 == 1;
             Question { text, relevant, held }
         });
-        Self { tools, queries: queries.collect() }
+        Self { tools, queries: queries.collect(), names: counts }
     }
 
     /// Asks the queries that `chosen` accepts.

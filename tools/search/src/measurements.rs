@@ -20,8 +20,34 @@ static HEAP: PeakAlloc = PeakAlloc;
 const HOSTILE: [&str; 10] = ["a ", "ab1", "aB", "\0", "\"", "🇩🇪", "e\u{301}", "a:", "天", "👩\u{200d}"];
 
 fn row(name: &str, quality: Quality) {
-    let [one, five, ten] = quality.recall.map(|recall| format!("{recall:.3}"));
-    println!("| {name} | {one} | {five} | {ten} | {:.3} |", quality.ndcg);
+    let [one, five, ten] = quality.recall.map(part);
+    println!("| {name} | {one} | {five} | {ten} | {} |", part(quality.ndcg));
+}
+
+/// Returns a number such as `.466`.
+fn part(number: f64) -> String {
+    format!("{number:.3}").trim_start_matches('0').to_owned()
+}
+
+/// Returns a number such as `2,721`.
+fn grouped(number: usize) -> String {
+    match (number / 1_000, number % 1_000) {
+        (0, number) => number.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
+    }
+}
+
+/// Returns a time such as `186 ms`, `2.7 ms` or `0.07 ms`.
+fn milliseconds(time: Duration) -> String {
+    let time = time.as_secs_f64() * 1_000.0;
+    let digits = if time >= 10.0 {
+        0
+    } else if time >= 0.1 {
+        1
+    } else {
+        2
+    };
+    format!("{time:.digits$} ms")
 }
 
 #[test]
@@ -30,13 +56,15 @@ fn tables() {
     let bfcl = Corpus::new(|source| source == "bfcl");
     let all = Corpus::new(|_| true);
     let held = bfcl.queries.iter().filter(|question| question.held).count();
-    println!("\n{held} of {} queries are held back\n", bfcl.queries.len());
+    println!("\n{held} of {} queries are held back", bfcl.queries.len());
+    let [names, shared] = all.names.map(grouped);
+    println!("{shared} of {names} names of {} definitions have several\n", grouped(all.tools.len()));
     println!("| tools, queries | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
     for corpus in [&bfcl, &all] {
-        let index = Index::new(&corpus.tools);
-        row(&format!("{}, held half", corpus.tools.len()), corpus.quality(&index, |question| question.held));
-        row(&format!("{}, tuning half", corpus.tools.len()), corpus.quality(&index, |question| !question.held));
-        row(&format!("{}, all", corpus.tools.len()), corpus.quality(&index, |_| true));
+        let (index, tools) = (Index::new(&corpus.tools), grouped(corpus.tools.len()));
+        row(&format!("{tools}, held half"), corpus.quality(&index, |question| question.held));
+        row(&format!("{tools}, tuning half"), corpus.quality(&index, |question| !question.held));
+        row(&format!("{tools}, all"), corpus.quality(&index, |_| true));
     }
 
     println!("\n| without | recall@1 | recall@5 | recall@10 | NDCG@10 |\n|---|--:|--:|--:|--:|");
@@ -56,7 +84,7 @@ fn tables() {
     }
 
     println!(
-        "\n| tools | build | update of one | query p50 | p99 | worst | heap of a tool |\n|--:|--:|--:|--:|--:|--:|--:|"
+        "\n| tools | build | update of one | query p50 | p99 | hostile | heap of a tool |\n|--:|--:|--:|--:|--:|--:|--:|"
     );
     for number in [100, 1_000, 10_000] {
         let tools: Vec<Tool> = (0..number).map(|at| tool(&all.tools, at, number)).collect();
@@ -73,7 +101,8 @@ fn tables() {
         let (p50, p99) = (times[times.len() / 2], times[times.len() * 99 / 100]);
         let hostile = HOSTILE.map(|part| fastest(|| index.search(&part.repeat(1_000_000 / part.len()), 10, |_| true)));
         let hostile = hostile.into_iter().max().unwrap();
-        println!("| {number} | {build:.1?} | {update:.1?} | {p50:.2?} | {p99:.2?} | {hostile:.2?} | {heap} B |");
+        let times = [build, update, p50, p99, hostile].map(milliseconds).join(" | ");
+        println!("| {} | {times} | {heap} B |", grouped(number));
     }
 }
 

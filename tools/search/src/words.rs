@@ -9,6 +9,9 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The maximum length of a word, in characters. The rest of a longer one is ignored.
 const MAX_WORD_CHARS: usize = 64;
 
+/// The maximum number of words whose stems are remembered. Definitions from outside may have any number.
+const MAX_SEEN: usize = 20_000;
+
 /// English words that say nothing about a tool. Words such as `off`, `up` and `now` tell tools apart, so they are not here.
 const STOP_WORDS: [&str; 96] = [
     "about", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being", "but", "by", "can",
@@ -86,6 +89,9 @@ impl Words {
             Some(stem) => *stem,
             None => {
                 let stem = self.stem(&self.word);
+                if self.seen.len() == MAX_SEEN {
+                    self.seen.clear();
+                }
                 self.seen.insert(self.word.clone(), stem);
                 stem
             }
@@ -199,6 +205,16 @@ mod tests {
     #[test]
     fn a_long_word_is_cut() {
         assert_eq!(words(&"ä".repeat(100_000)), ["ä".repeat(MAX_WORD_CHARS)]);
+    }
+
+    #[test]
+    fn a_limited_number_of_words_is_remembered() {
+        let mut words = Words::new(Settings::ALL);
+        for number in 0..=MAX_SEEN {
+            words.each(&(100_000 + number).to_string(), |_, _| true);
+            assert!(words.seen.len() <= MAX_SEEN);
+        }
+        assert_eq!(words.seen.len(), 1);
     }
 
     #[test]

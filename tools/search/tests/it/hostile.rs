@@ -17,8 +17,8 @@ fn parts() -> impl Strategy<Value = String> {
         "ﬁle", "погода", "طقس", "מזג", "天気", "อากาศ", "날씨", "👩‍👩‍👧‍👦", "🇩🇪🇩🇪🇩", "́", "a:a:a.a", "3,3.3", "१२",
     ];
     let once = prop_oneof![prop::sample::select(syntax.map(str::to_owned).to_vec()), any::<String>()];
-    prop_oneof![60 => (once.clone(), 1..4_usize), 1 => (once, 1..1_000_usize)]
-        .prop_map(|(part, times)| part.repeat(times))
+    let megabyte = once.clone().prop_map(|part| (1_000_000 / part.len().max(1), part));
+    prop_oneof![60 => (1..4_usize, once), 1 => megabyte].prop_map(|(times, part)| part.repeat(times))
 }
 
 #[test]
@@ -30,6 +30,11 @@ fn five_thousand_hostile_queries_do_no_harm() {
         .run(&queries, |query| {
             let found = index.search(&query, 3, |_| true);
             prop_assert!(found.len() <= 3);
+            // The work ends with the part that is read.
+            if query.len() > 8 * 1024 {
+                let read = (0..=8 * 1024).rev().find(|end| query.is_char_boundary(*end)).unwrap();
+                prop_assert_eq!(&index.search(&query[..read], 3, |_| true), &found);
+            }
             prop_assert!(found.is_sorted_by(|a, b| a.score >= b.score));
             for found in &found {
                 prop_assert!(found.score.is_finite() && found.score > 0.0);
@@ -75,6 +80,73 @@ fn words_after_the_limit_are_ignored() {
     assert!(names(&index, &format!("{many}weather")).is_empty());
     assert_eq!(names(&index, &format!("weather {many}")), ["getWeather"]);
     assert_eq!(names(&index, &format!("{}weather", "1000 ".repeat(500))), ["getWeather"]);
+}
+
+/// Tools such as `mail.archive_invoice`.
+fn shop() -> Vec<Tool> {
+    let (families, verbs) = (["mail", "ledger", "stock", "garden"], ["archive", "create", "export", "find", "rename"]);
+    let nouns = ["invoice", "event", "label", "ticket", "recipe"];
+    let names = families.iter().flat_map(|family| verbs.iter().map(move |verb| (family, verb)));
+    let names = names.flat_map(|(family, verb)| nouns.iter().map(move |noun| (family, verb, noun)));
+    let tool = |(family, verb, noun): (&&str, &&str, &&str)| {
+        let description = format!("Can {verb} one {noun} of the {family}, and answers with it as it is afterwards.");
+        Tool::new(format!("{family}.{verb}_{noun}"), description, json!({})).unwrap()
+    };
+    names.map(tool).collect()
+}
+
+#[test]
+fn a_tool_that_repeats_all_words_comes_first_for_no_other_tool() {
+    let tools = shop();
+    let all = tools.iter().map(|tool| format!("{} {}", tool.name, tool.description)).collect::<Vec<_>>().join(" ");
+    let once: std::collections::BTreeSet<_> = all.split([' ', '.', '_', ',']).collect();
+    let once = once.into_iter().collect::<Vec<_>>().join(" ");
+    let times = |times: usize| format!("{once} ").repeat(times);
+    for stuffed in [once.clone(), times(5), times(30), all.clone()] {
+        let title = stuffed.chars().take(1_000).collect::<String>();
+        let words = || once.split(' ').filter(|word| word.len() > 1);
+        let properties: serde_json::Map<_, _> = words().map(|word| (word.to_owned(), json!({}))).collect();
+        for hostile in [
+            Tool::new("aaa", &stuffed, json!({})).unwrap(),
+            Tool::new("aaa", &stuffed, json!({"properties": properties, "description": stuffed})).unwrap(),
+            Tool::new("aaa", "", json!({})).unwrap().with_title(&title).with_tags(words().collect::<Vec<_>>()),
+        ] {
+            let index = Index::new(tools.iter().chain([&hostile]));
+            for tool in tools.iter().step_by(7) {
+                for query in [tool.name.to_string(), tool.description.clone()] {
+                    assert_eq!(names(&index, &query)[0], *tool.name, "{query}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_second_word_of_the_query_counts_more_than_any_repetition_of_the_first() {
+    let hostile = Tool::new("aaa", "invoice ".repeat(1_000_000 / 8), json!({})).unwrap();
+    let mut tools = shop();
+    tools.push(hostile);
+    let index = Index::new(&tools);
+    for query in ["archive invoice", "invoice export", "invoice of mail"] {
+        assert_ne!(names(&index, query)[0], "aaa", "{query}");
+    }
+}
+
+#[test]
+fn long_definitions_of_no_use_do_no_harm() {
+    let mut tools = tools();
+    let fillers = ["\u{200b}", "\u{e0061}", "e\u{301}", "🇩🇪", "a\u{ad}", "x", "天", "\0"];
+    for (number, filler) in fillers.into_iter().enumerate() {
+        let long = filler.repeat(100_000 / filler.len());
+        let parameters = json!({"properties": {long.as_str(): {"enum": [long]}}});
+        tools.push(Tool::new(format!("hostile{number}"), &long, parameters).unwrap());
+    }
+    let index = Index::new(&tools);
+    assert_eq!(names(&index, "forecast of the weather"), ["getWeather"]);
+    assert_eq!(names(&index, "mail"), ["mail.send"]);
+    for filler in fillers {
+        assert!(index.search(filler, 100, |_| true).iter().all(|found| found.score.is_finite()));
+    }
 }
 
 #[test]
