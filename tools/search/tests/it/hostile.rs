@@ -33,7 +33,8 @@ fn five_thousand_hostile_queries_do_no_harm() {
             // The work ends with the part that is read.
             if query.len() > 8 * 1024 {
                 let read = (0..=8 * 1024).rev().find(|end| query.is_char_boundary(*end)).unwrap();
-                prop_assert_eq!(&index.search(&query[..read], 3, |_| true), &found);
+                let other = format!("{} mail read weather", &query[..read]);
+                prop_assert_eq!(&index.search(&other, 3, |_| true), &found);
             }
             prop_assert!(found.is_sorted_by(|a, b| a.score >= b.score));
             for found in &found {
@@ -123,12 +124,12 @@ fn a_tool_that_repeats_all_words_comes_first_for_no_other_tool() {
 
 #[test]
 fn a_second_word_of_the_query_counts_more_than_any_repetition_of_the_first() {
-    let hostile = Tool::new("aaa", "invoice ".repeat(1_000_000 / 8), json!({})).unwrap();
-    let mut tools = shop();
-    tools.push(hostile);
-    let index = Index::new(&tools);
-    for query in ["archive invoice", "invoice export", "invoice of mail"] {
-        assert_ne!(names(&index, query)[0], "aaa", "{query}");
+    for times in [4, 8, 16, 125_000] {
+        let hostile = Tool::new("aaa", "invoice ".repeat(times), json!({})).unwrap();
+        let index = Index::new(shop().iter().chain([&hostile]));
+        for query in ["archive invoice", "invoice export", "invoice of mail"] {
+            assert_ne!(names(&index, query)[0], "aaa", "{query}, {times} times");
+        }
     }
 }
 
