@@ -51,8 +51,11 @@ pub struct FoundTool {
     pub entry: Arc<Entry>,
     /// The words of the query that its definition has.
     pub matches: Vec<Match>,
-    /// False if the grant covers no call of the tool, so that a person is asked about each. If the tool computes its effects, true says
-    /// only that a call may pass: one granted clause is enough.
+    /// False if the grant covers no call of the tool, so that a person is asked about each.
+    ///
+    /// True says that a call may pass: the grant permits a target of each template of its effects, or of one template if the tool
+    /// computes its targets. The call is refused if its function computes other targets, or if two templates have the same argument and the
+    /// grant permits a different value for each.
     pub is_granted: bool,
 }
 

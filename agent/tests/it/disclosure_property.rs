@@ -1,4 +1,11 @@
-//! A search never returns a tool outside of the session's selection or grant, whatever the catalog and the grant.
+//! A search never returns a tool outside of the session's selection or grant, whatever the catalog and the grant:
+//!
+//! - Each template of a tool that it returns has a target that the grant permits.
+//! - If the tool computes its targets, at least one of its templates has.
+//! - It returns every selected tool of which a call with a target can pass.
+//!
+//! A tool may be returned of which no call passes: its function may compute other targets, or two templates have the same argument and
+//! the grant permits a different value for each.
 
 use agent::{Selection, Session, ToolFinder};
 use proptest::collection::vec;
@@ -9,7 +16,7 @@ use tools::protocol::Target;
 use tools::{Access, Catalog, Clause, Effects, Grant, Tool, ToolContext, ToolName};
 
 /// The values that an argument may have.
-const VALUES: [&str; 7] = ["a", "b", "a/b", "a/c", "b/a", "a/b/c", "x.md"];
+const VALUES: [&str; 10] = ["a", "b", "a/b", "a/c", "b/a", "a/b/c", "x.md", "a/x.md", "a/a", "z"];
 
 /// The templates of the tools: their scheme and the text before the argument.
 const TEMPLATES: [(&str, &str); 5] = [("db", ""), ("db", "a/"), ("db", "b/"), ("mail", ""), ("mail", "a/")];
@@ -21,7 +28,27 @@ const PATTERNS: [&str; 9] = ["**", "x.md", "a/**", "b/**", "a/b/**", "a/b", "b/a
 struct Made {
     name: String,
     /// Undeclared without effects, pure with an empty list.
-    effects: Option<Vec<(Access, usize)>>,
+    effects: Option<Vec<Template>>,
+}
+
+#[derive(Clone, Debug)]
+struct Template {
+    access: Access,
+    scheme: &'static str,
+    head: &'static str,
+    /// The number of the argument. `None` stands for a value that a function of the tool computes.
+    argument: Option<usize>,
+}
+
+impl Template {
+    /// Returns true if the grant permits the target with this value.
+    fn permits(&self, grant: &Grant, value: &str) -> bool {
+        grant.permits(&Target::new(self.access, self.scheme, format!("{}{value}", self.head)).unwrap())
+    }
+
+    fn may_permit(&self, grant: &Grant) -> bool {
+        VALUES.iter().any(|value| self.permits(grant, value))
+    }
 }
 
 fn access() -> impl Strategy<Value = Access> {
@@ -29,7 +56,10 @@ fn access() -> impl Strategy<Value = Access> {
 }
 
 fn made() -> impl Strategy<Value = Vec<Made>> {
-    let effects = prop::option::weighted(0.9, vec((access(), 0..TEMPLATES.len()), 0..3));
+    let argument = prop::option::weighted(0.8, 0..2_usize);
+    let template = (access(), select(TEMPLATES.to_vec()), argument)
+        .prop_map(|(access, (scheme, head), argument)| Template { access, scheme, head, argument });
+    let effects = prop::option::weighted(0.9, vec(template, 0..4));
     vec(effects, 1..30).prop_map(|effects| {
         let name = |number| format!("{}.tool_{number}", ["one", "two", "three"][number % 3]);
         effects.into_iter().enumerate().map(|(number, effects)| Made { name: name(number), effects }).collect()
@@ -51,19 +81,17 @@ fn grant() -> impl Strategy<Value = Grant> {
 }
 
 impl Made {
-    /// Each template has an argument of its own.
     fn tool(&self) -> Tool {
         let effects = match &self.effects {
             None => Effects::Undeclared,
             Some(effects) if effects.is_empty() => Effects::Pure,
             Some(effects) => {
                 let of = |wanted: Access| {
-                    let templates = effects.iter().enumerate().filter(|(_, (access, _))| *access == wanted);
-                    let text = |(number, (_, template)): (usize, &(Access, usize))| {
-                        let (scheme, head) = TEMPLATES[*template];
-                        format!("{scheme}:{head}{{arg{number}}}")
+                    let text = |Template { scheme, head, argument, .. }: &Template| match argument {
+                        Some(number) => format!("{scheme}:{head}{{arg{number}}}"),
+                        None => format!("{scheme}:{head}{{*}}"),
                     };
-                    templates.map(text).collect::<Vec<_>>()
+                    effects.iter().filter(|template| template.access == wanted).map(text).collect::<Vec<_>>()
                 };
                 let declared =
                     json!({"reads": of(Access::Read), "writes": of(Access::Write), "destroys": of(Access::Destroy)});
@@ -76,20 +104,40 @@ impl Made {
         Tool::new(&self.name, "Does the work.", parameters).unwrap().with_effects(effects)
     }
 
-    /// Returns true if the grant permits a call with some of the values.
-    fn can_pass(&self, grant: &Grant) -> bool {
+    /// Returns true if a search with this grant returns the tool.
+    fn is_found(&self, grant: &Grant) -> bool {
+        let Some(effects) = &self.effects else { return self.passes(grant) };
+        match self.is_computed() {
+            true => effects.iter().any(|template| template.may_permit(grant)),
+            false => effects.iter().all(|template| template.may_permit(grant)),
+        }
+    }
+
+    /// Returns true if the grant permits the targets of a call with some of the values, at least one if the tool has templates.
+    fn passes(&self, grant: &Grant) -> bool {
         let Some(effects) = &self.effects else {
             let name = ToolName::new(&self.name).unwrap();
             let targets = Effects::Undeclared.targets(&name, &json!({}), &json!({})).unwrap();
             return targets.iter().all(|target| grant.permits(target));
         };
-        effects.iter().all(|(access, template)| {
-            let (scheme, head) = TEMPLATES[*template];
-            let target = |value: &&str| Target::new(*access, scheme, format!("{head}{value}")).unwrap();
-            VALUES.iter().any(|value| grant.permits(&target(value)))
-                // The argument of a template may be empty, or any other text.
-                || ["a/x.md", "x.md", "a/a", "b", "b/a", "z"].iter().any(|value| grant.permits(&target(value)))
-        })
+        if self.is_computed() {
+            // The function may compute a target of one template alone.
+            return effects.iter().any(|template| template.may_permit(grant));
+        }
+        let has_value = |argument: usize| {
+            let templates = || effects.iter().filter(|template| template.argument == Some(argument));
+            VALUES.iter().any(|value| templates().all(|template| template.permits(grant, value)))
+        };
+        (0..2).all(has_value)
+    }
+
+    fn is_computed(&self) -> bool {
+        self.effects.iter().flatten().any(|template| template.argument.is_none())
+    }
+
+    fn shares_arguments(&self) -> bool {
+        let arguments: Vec<_> = self.effects.iter().flatten().filter_map(|template| template.argument).collect();
+        (0..2).any(|wanted| arguments.iter().filter(|argument| **argument == wanted).count() > 1)
     }
 }
 
@@ -115,9 +163,14 @@ proptest! {
         found.sort();
         let selected = |made: &&Made| selection.matches(&catalog.get(&made.name).unwrap());
         let mut expected: Vec<_> =
-            made.iter().filter(selected).filter(|made| made.can_pass(&grant)).map(|made| made.name.clone()).collect();
+            made.iter().filter(selected).filter(|made| made.is_found(&grant)).map(|made| made.name.clone()).collect();
         expected.sort();
-        prop_assert_eq!(found, expected, "{}", grant);
+        prop_assert_eq!(&found, &expected, "{}", grant);
+        for made in made.iter().filter(selected) {
+            let (is_found, passes) = (found.contains(&made.name), made.passes(&grant));
+            prop_assert!(is_found || !passes, "{} {:?}", grant, made);
+            prop_assert!(passes || !is_found || made.shares_arguments(), "{} {:?}", grant, made);
+        }
     }
 }
 
