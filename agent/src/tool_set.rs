@@ -90,7 +90,8 @@ impl ToolSet {
     /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. Returns `None` if another tool
     /// has the name of one of them.
     pub(crate) fn disclosing(&self, of_search: &[Arc<Entry>], is_offered: impl Fn(&Entry) -> bool) -> Option<Self> {
-        if of_search.iter().any(|entry| self.contains(entry.name())) {
+        let has_name = |name: &ToolName| self.list().binary_search_by(|entry| entry.name().cmp(name)).is_ok();
+        if of_search.iter().any(|entry| has_name(entry.name())) {
             return None;
         }
         let with_search = |selected: Vec<Arc<Entry>>| {

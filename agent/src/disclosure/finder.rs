@@ -21,6 +21,9 @@ const CANDIDATES: usize = 50;
 /// The most time of the second ranking stage.
 const RERANK_TIME: Duration = Duration::from_secs(10);
 
+/// The most bytes of the definitions in a result, so that the output limit of `tools.search` cuts none.
+const MAX_BYTES: u64 = 240 * 1024;
+
 /// The most characters of a description in a result.
 const DESCRIPTION_CHARS: usize = 300;
 
@@ -115,21 +118,22 @@ impl ToolFinder {
         &self.tools
     }
 
-    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The definitions are within the budget, but
-    /// there is at least one. The lines about what was left out are not counted.
+    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The definitions are within the
+    /// budget. If each of them is over it, the result has the first. The lines about what was left out are not counted.
     pub(crate) fn text(
         &self,
         search: &ToolSearch,
         cx: &ToolContext,
         wire: Option<&WireToolSet>,
     ) -> (String, Vec<ToolName>) {
-        let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN);
+        let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN).min(MAX_BYTES);
+        let texts: Vec<_> = search.found.iter().map(|found| found.text(wire)).collect();
+        let is_within = texts.iter().any(|text| text.len() as u64 <= left);
         let (mut text, mut names, mut too_large) = (String::new(), Vec::new(), Vec::new());
-        for found in &search.found {
+        for (found, shown) in search.found.iter().zip(texts) {
             let name = found.entry.name();
-            let shown = found.text(wire);
             let size = shown.len() as u64;
-            if size > left && !names.is_empty() {
+            if size > left && (is_within || !names.is_empty()) {
                 too_large.push(cx.spelling(name).into_owned());
                 continue;
             }
@@ -145,8 +149,9 @@ impl ToolFinder {
         }
         if !too_large.is_empty() {
             let listed = too_large.join(", ");
-            text +=
-                &format!("Left out, because the result would be too large: {listed}; search for one by its name.\n");
+            text += &format!(
+                "Left out, because the result would be too large: {listed}; search for one by its name, with limit 1.\n"
+            );
         }
         (text, names)
     }

@@ -13,6 +13,7 @@ mod digging;
 mod direct;
 mod disclosure;
 mod disclosure_call;
+mod disclosure_hostile;
 mod disclosure_property;
 mod disclosure_search;
 mod driver;

@@ -140,7 +140,8 @@ async fn a_forced_call_of_a_tool_that_a_search_would_hide_is_made() {
     agent::tool::register(&mut catalog).unwrap();
     for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
         let forced = Block::Call("a", "shop__item_777", json!({}));
-        let service = Service::new([reply(format, false, &[forced]), reply(format, false, &[Block::Text("done")])]).await;
+        let service =
+            Service::new([reply(format, false, &[forced]), reply(format, false, &[Block::Text("done")])]).await;
         let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("shop.item_777".to_owned()));
         let model = remote(format, &options(format, &service, false).with_generation(generation));
         let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
