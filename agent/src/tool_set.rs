@@ -54,8 +54,10 @@ struct Inner {
 struct Offer {
     /// Sorted by name.
     entries: Vec<Arc<Entry>>,
-    /// The tools among them that find and call the others.
+    /// The tools that find and call the others.
     of_search: Vec<Arc<Entry>>,
+    /// True if the service defers the others, so that its model calls them by their names.
+    is_deferring: bool,
 }
 
 impl ToolSet {
@@ -87,9 +89,14 @@ impl ToolSet {
         Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
     }
 
-    /// Returns the same tools with those of a search, of which requests offer these and the selected ones. Returns `None` if another tool
-    /// has the name of one of them.
-    pub(crate) fn disclosing(&self, always: &Selection, of_search: &[Arc<Entry>]) -> Option<Self> {
+    /// Returns the same tools with those of a search, of which requests offer these and the selected ones. A service that defers the others
+    /// is not offered the tool that calls them. Returns `None` if another tool has the name of one of them.
+    pub(crate) fn disclosing(
+        &self,
+        always: &Selection,
+        of_search: &[Arc<Entry>],
+        is_deferring: bool,
+    ) -> Option<Self> {
         if of_search.iter().any(|entry| self.contains(entry.name())) {
             return None;
         }
@@ -99,8 +106,9 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let offered = with_search(self.list().iter().filter(|entry| always.matches(entry)).cloned().collect());
-        let offer = Offer { entries: offered, of_search: of_search.to_vec() };
+        let mut offered = with_search(self.list().iter().filter(|entry| always.matches(entry)).cloned().collect());
+        offered.retain(|entry| !is_deferring || *entry.name() != *inner_call::CALLER);
+        let offer = Offer { entries: offered, of_search: of_search.to_vec(), is_deferring };
         Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
     }
 
@@ -149,6 +157,12 @@ impl ToolSet {
         self.0.offer.is_some()
     }
 
+    /// Returns true if the service defers the definitions of the tools that requests do not offer, so that its model calls a found one by
+    /// its name.
+    pub fn is_deferring(&self) -> bool {
+        self.0.offer.as_ref().is_some_and(|offer| offer.is_deferring)
+    }
+
     /// Returns the tool of this name or former name if requests do not offer it.
     pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
         let offer = self.0.offer.as_ref()?;
@@ -174,7 +188,8 @@ impl ToolSet {
         wires.get_or_init(options.format, options.strictness, || {
             let hidden: Vec<_> =
                 self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
-            WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options)
+            let set = WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options);
+            if self.is_deferring() { set.deferring() } else { set }
         })
     }
 

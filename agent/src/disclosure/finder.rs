@@ -51,6 +51,9 @@ pub struct FoundTool {
 }
 
 impl ToolFinder {
+    /// The name of the tool that searches.
+    pub const SEARCH: &str = "tools.search";
+
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {
         Self { tools, budget: DisclosureBudget::default(), reranker: None }
@@ -114,7 +117,9 @@ impl ToolFinder {
         for found in &search.found {
             let name = found.entry.name();
             let shown = found.text(wire);
-            let size = shown.len() as u64;
+            // A service that defers tools is sent their whole definitions.
+            let whole = wire.filter(|wire| wire.is_deferring()).and_then(|wire| wire.get(name));
+            let size = whole.map_or(shown.len(), |wire| wire.definition.len()) as u64;
             if size > left && !names.is_empty() {
                 too_large.push(cx.spelling(name).into_owned());
                 continue;

@@ -8,6 +8,7 @@ use tools_search::Reranker;
 
 use super::cost::{costs, offer};
 use super::is_of_search;
+use crate::provider::guarded::defers_tools;
 use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, Selection, ToolFinder, ToolSet};
 
 /// The disclosure of one session.
@@ -17,8 +18,9 @@ pub(crate) struct SessionDisclosure {
     reranker: Option<Arc<dyn Reranker>>,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
-    /// The tools of the session with those that a search offers. `None` if there can be no search.
-    narrowed: OnceLock<Option<ToolSet>>,
+    /// The tools of the session with those that a search offers, for services without and with deferred tools. `None` if there can be
+    /// no search.
+    narrowed: [OnceLock<Option<ToolSet>>; 2],
 }
 
 impl SessionDisclosure {
@@ -45,7 +47,7 @@ impl SessionDisclosure {
 
     /// Forgets the tools of the session, which are others now.
     pub(crate) fn forget_tools(&mut self) {
-        self.narrowed = OnceLock::new();
+        self.narrowed = Default::default();
     }
 
     fn budget(&self) -> DisclosureBudget {
@@ -69,7 +71,7 @@ impl SessionDisclosure {
     ) -> &'a ToolSet {
         match &self.disclosure {
             Disclosure::All => tools,
-            disclosure => offer(tools, self.narrowed(tools), disclosure, provider, context_tokens),
+            disclosure => offer(tools, self.narrowed(tools, provider), disclosure, provider, context_tokens),
         }
     }
 
@@ -80,7 +82,7 @@ impl SessionDisclosure {
         provider: &dyn Provider,
         context_tokens: Option<u64>,
     ) -> Option<DefinitionCosts> {
-        Some(costs(tools, self.narrowed(tools)?, &self.disclosure, provider, context_tokens))
+        Some(costs(tools, self.narrowed(tools, provider)?, &self.disclosure, provider, context_tokens))
     }
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them.
@@ -92,13 +94,14 @@ impl SessionDisclosure {
         cx.with_service(finder)
     }
 
-    fn narrowed(&self, tools: &ToolSet) -> Option<&ToolSet> {
+    fn narrowed(&self, tools: &ToolSet, provider: &dyn Provider) -> Option<&ToolSet> {
         let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2);
+        let is_deferring = defers_tools(provider, tools.len() + self.of_search.len());
         let narrow = || match &self.disclosure {
-            Disclosure::All => tools.disclosing(&Selection::none(), of_search?),
-            Disclosure::Search { always, .. } => tools.disclosing(always, of_search?),
+            Disclosure::All => tools.disclosing(&Selection::none(), of_search?, is_deferring),
+            Disclosure::Search { always, .. } => tools.disclosing(always, of_search?, is_deferring),
         };
-        self.narrowed.get_or_init(narrow).as_ref()
+        self.narrowed[usize::from(is_deferring)].get_or_init(narrow).as_ref()
     }
 }
 
