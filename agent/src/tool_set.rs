@@ -1,6 +1,6 @@
 //! [`ToolSet`]: the fixed tools of a session.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
@@ -8,7 +8,7 @@ use tools::call::Resolve;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolName, ToolResult,
 };
 use tools_search::Index;
@@ -71,7 +71,7 @@ impl ToolSet {
         let mut skipped = Vec::new();
         let mut entries = Vec::new();
         for same in selected.chunk_by(|a, b| a.name() == b.name()) {
-            match skip_reason(same, &offered, services) {
+            match SkipReason::in_set(same, &offered, services) {
                 Some(reason) => skipped.push(SkippedTool { name: same[0].name().clone(), reason }),
                 None => entries.push(same[0].clone()),
             }
@@ -91,12 +91,7 @@ impl ToolSet {
 
     /// Returns the same tools with those of a search, of which requests offer these and the selected ones. A service that defers the others
     /// is not offered the tool that calls them. Returns `None` if another tool has the name of one of them.
-    pub(crate) fn disclosing(
-        &self,
-        always: &Selection,
-        of_search: &[Arc<Entry>],
-        is_deferring: bool,
-    ) -> Option<Self> {
+    pub(crate) fn disclosing(&self, always: &Selection, of_search: &[Arc<Entry>], is_deferring: bool) -> Option<Self> {
         if of_search.iter().any(|entry| self.contains(entry.name())) {
             return None;
         }
@@ -316,35 +311,6 @@ impl Inner {
 /// Returns the names of a tool, each with the present one.
 fn names_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
     ToolNames::from(entry.tool()).iter().map(|name| (name.as_str(), entry.name().as_str()))
-}
-
-/// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
-fn skip_reason(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
-    let first = &same[0];
-    if !same.iter().all(|entry| entry.is_same(first)) {
-        return Some(SkipReason::Ambiguous { sources: sources(same) });
-    }
-    for was in &first.tool().was {
-        let holds = |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
-        let others: Vec<_> =
-            offered.iter().filter(|other| other.name() != first.name()).filter(holds).cloned().collect();
-        if !others.is_empty() {
-            return Some(SkipReason::FormerName { was: was.clone(), sources: sources(&others) });
-        }
-    }
-    let unmet = services.unmet(first.needs());
-    let reasons: Vec<_> = unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
-    if !reasons.is_empty() {
-        return Some(SkipReason::Absent { reasons });
-    }
-    let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
-    (!unmet.is_empty()).then(|| SkipReason::Unmet { services: services() })
-}
-
-/// Returns the places that declare the tools, sorted.
-fn sources(entries: &[Arc<Entry>]) -> Vec<Source> {
-    let sources: BTreeSet<_> = entries.iter().map(|entry| entry.source().clone()).collect();
-    sources.into_iter().collect()
 }
 
 /// Returns the digest over every tool's name and digest. A NUL ends each name, because names contain none.

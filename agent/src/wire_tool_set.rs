@@ -11,8 +11,8 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName, ToolResult};
 
-use crate::fingerprint::fingerprint;
 use crate::disclosure::named_in;
+use crate::fingerprint::fingerprint;
 use crate::inner_call;
 use crate::{SkipReason, SkippedTool, ToolFinder, WireOptions};
 

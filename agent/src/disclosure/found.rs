@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use tools::{ToolCall, ToolResult};
 use tools::protocol::{Message, Part, Role};
+use tools::{ToolCall, ToolResult};
 
 use crate::{ToolFinder, inner_call};
 
@@ -53,8 +53,8 @@ pub(crate) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
     use super::*;
+    use serde_json::json;
 
     fn calls(name: &str) -> Message {
         let call = ToolCall::new("a", name, json!({}));

@@ -176,7 +176,7 @@ fn with_searches(items: &str, mark: &str) -> Option<String> {
         let id = &item["call_id"];
         if let Some(mut found) = unmarked(&item["output"], mark) {
             if let Some(text) = found["text"].as_str() {
-                let content = json!([{"type": "input_text", "text": format!("The search of tools failed: {text}")}]);
+                let content = json!([{"type": "input_text", "text": format!("The search of tools answered: {text}")}]);
                 written.push(json!({"type": "message", "role": "user", "content": content}).to_string());
             }
             let output = json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed",
@@ -270,4 +270,78 @@ fn function_call(members: &[(String, &RawValue)]) -> Option<String> {
     });
     let name = format!("\"name\":{}", json!(search_name()));
     Some(format!("{{{}}}", fields.chain([name]).collect::<Vec<_>>().join(",")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: &str = r#"{"type":"tool_search_call","id":"tsc_1","call_id":"c1","execution":"client","arguments":{"query":"x","limit":123456789012345678901234567890},"status":"completed"}"#;
+
+    #[test]
+    fn a_search_becomes_a_call_with_its_arguments_as_they_were_sent() {
+        for (payload, place) in [
+            (format!(r#"{{"id":"resp_1","output":[{{"type":"message"}},{SEARCH}]}}"#), "/output/1"),
+            (format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{SEARCH}}}"#), "/item"),
+            (format!(r#"{{"type":"response.completed","response":{{"output":[{SEARCH}]}}}}"#), "/response/output/0"),
+        ] {
+            let call: Value = serde_json::from_str(&read(Api::OpenAiResponses, &payload)).unwrap();
+            let call = call.pointer(place).unwrap();
+            let arguments = r#"{"query":"x","limit":123456789012345678901234567890}"#;
+            let expected = json!({"type": "function_call", "id": "tsc_1", "call_id": "c1", "execution": "client",
+                "arguments": arguments, "status": "completed", "name": "tools__search"});
+            assert_eq!(call, &expected);
+            assert!(matches!(read(Api::Anthropic, &payload), Cow::Borrowed(_)));
+        }
+    }
+
+    #[test]
+    fn a_search_that_has_only_begun_has_no_arguments_yet() {
+        let begun = SEARCH.replace("completed", "in_progress");
+        let payload = format!(r#"{{"type":"response.output_item.added","item":{begun}}}"#);
+        let event: Value = serde_json::from_str(&read(Api::OpenAiResponses, &payload)).unwrap();
+        assert_eq!(event["item"]["arguments"], "");
+    }
+
+    #[test]
+    fn a_search_by_the_service_and_a_text_about_one_pass_unchanged() {
+        let served = SEARCH.replace("\"client\"", "\"server\"");
+        for payload in [
+            format!(r#"{{"output":[{served}]}}"#),
+            json!({"output": [{"type": "message", "content": [{"type": "output_text", "text": SEARCH}]}]}).to_string(),
+            json!({"type": "response.output_text.delta", "delta": "tool_search_call"}).to_string(),
+            format!("{SEARCH}]"),
+        ] {
+            assert!(
+                matches!(read(Api::OpenAiResponses, &payload), Cow::Borrowed(same) if same == payload),
+                "{payload}"
+            );
+        }
+    }
+
+    #[test]
+    fn calls_that_share_an_id_are_told_apart_and_other_items_keep_their_bytes() {
+        let mark = mark();
+        let call = |name: &str| json!({"type": "function_call", "call_id": "c", "name": name, "arguments": "{}"});
+        let output = |text: &str| json!({"type": "function_call_output", "call_id": "c", "output": text});
+        let found = format!("{mark}{}", json!({"tools": [{"name": "x"}], "text": null}));
+        let other = r#"{"type":"message", "content":1.50}"#;
+        let items = [call("tools__search"), output(&found), call("read"), output("text"), call("tools__search")];
+        let items = items.map(|item| item.to_string()).join(",");
+        let body = format!(r#"{{"model":"m","input":[{other},{items}],"{MARK}":"{mark}","n":1.50}}"#);
+        let written = String::from_utf8(written(Api::OpenAiResponses, body.into()).to_vec()).unwrap();
+        assert!(written.starts_with(&format!(r#"{{"model":"m","input":[{other},"#)), "{written}");
+        assert!(written.ends_with(r#"],"n":1.50}"#), "{written}");
+        let body: Value = serde_json::from_str(&written).unwrap();
+        let kinds: Vec<_> = body["input"].as_array().unwrap()[1..].iter().map(|item| item["type"].clone()).collect();
+        assert_eq!(kinds, [SEARCH_CALL, "tool_search_output", CALL, "function_call_output", CALL]);
+    }
+
+    #[test]
+    fn a_body_without_the_mark_keeps_its_bytes() {
+        for body in [r#"{"messages": [ "toolcrib_mark" ]}"#, r#"{"messages": [], "toolcrib_mark": 1}"#, "toolcrib_mark"]
+        {
+            assert_eq!(written(Api::Anthropic, body.into()), body);
+        }
+    }
 }
