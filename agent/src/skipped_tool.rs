@@ -1,11 +1,14 @@
 //! [`SkippedTool`]: a selected tool that is not offered.
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
+use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision};
-use tools::{Source, ToolName};
+use tools::{Entry, Services, Source, ToolName};
 
 /// A tool that was selected but is not in the set, or not sent to a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -63,6 +66,37 @@ pub enum SkipReason {
     },
     /// Two tools have the same name on the wire.
     Collision(#[serde(serialize_with = "as_text")] NameCollision),
+}
+
+impl SkipReason {
+    /// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
+    pub(crate) fn in_set(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services) -> Option<Self> {
+        let first = &same[0];
+        if !same.iter().all(|entry| entry.is_same(first)) {
+            return Some(Self::Ambiguous { sources: sources(same) });
+        }
+        for was in &first.tool().was {
+            let holds = |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
+            let others: Vec<_> =
+                offered.iter().filter(|other| other.name() != first.name()).filter(holds).cloned().collect();
+            if !others.is_empty() {
+                return Some(Self::FormerName { was: was.clone(), sources: sources(&others) });
+            }
+        }
+        let unmet = services.unmet(first.needs());
+        let reasons: Vec<_> = unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
+        if !reasons.is_empty() {
+            return Some(Self::Absent { reasons });
+        }
+        let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
+        (!unmet.is_empty()).then(|| Self::Unmet { services: services() })
+    }
+}
+
+/// Returns the places that declare the tools, sorted.
+fn sources(entries: &[Arc<Entry>]) -> Vec<Source> {
+    let sources: BTreeSet<_> = entries.iter().map(|entry| entry.source().clone()).collect();
+    sources.into_iter().collect()
 }
 
 impl fmt::Display for SkippedTool {

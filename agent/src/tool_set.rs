@@ -1,6 +1,6 @@
 //! [`ToolSet`]: the fixed tools of a session.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
@@ -8,7 +8,7 @@ use tools::call::Resolve;
 use tools::protocol::ToolNames;
 use tools::protocol::wire::{Format, FormatCell, Strictness};
 use tools::{
-    Arguments, Digest, Entry, Execution, Json, Services, Source, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
+    Arguments, Digest, Entry, Execution, Json, Services, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind,
     ToolName, ToolResult,
 };
 use tools_search::Index;
@@ -54,8 +54,10 @@ struct Inner {
 struct Offer {
     /// Sorted by name.
     entries: Vec<Arc<Entry>>,
-    /// The tools among them that find and call the others.
+    /// The tools that find and call the others.
     of_search: Vec<Arc<Entry>>,
+    /// True if the service defers the others, so that its model calls them by their names.
+    is_deferring: bool,
 }
 
 impl ToolSet {
@@ -69,7 +71,7 @@ impl ToolSet {
         let mut skipped = Vec::new();
         let mut entries = Vec::new();
         for same in selected.chunk_by(|a, b| a.name() == b.name()) {
-            match skip_reason(same, &offered, services) {
+            match SkipReason::in_set(same, &offered, services) {
                 Some(reason) => skipped.push(SkippedTool { name: same[0].name().clone(), reason }),
                 None => entries.push(same[0].clone()),
             }
@@ -87,9 +89,14 @@ impl ToolSet {
         Self(Arc::new(Inner { entries, offer, skipped, index, digest, definition_digests, wires }))
     }
 
-    /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. Returns `None` if another tool
-    /// has the name of one of them.
-    pub(crate) fn disclosing(&self, of_search: &[Arc<Entry>], is_offered: impl Fn(&Entry) -> bool) -> Option<Self> {
+    /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. A service that defers the others
+    /// is not offered the tool that calls them. Returns `None` if another tool has the name of one of them.
+    pub(crate) fn disclosing(
+        &self,
+        of_search: &[Arc<Entry>],
+        is_deferring: bool,
+        is_offered: impl Fn(&Entry) -> bool,
+    ) -> Option<Self> {
         let has_name = |name: &ToolName| self.list().binary_search_by(|entry| entry.name().cmp(name)).is_ok();
         if of_search.iter().any(|entry| has_name(entry.name())) {
             return None;
@@ -100,8 +107,9 @@ impl ToolSet {
             entries
         };
         let entries = with_search(self.list().to_vec());
-        let offered = with_search(self.list().iter().filter(|entry| is_offered(entry)).cloned().collect());
-        let offer = Offer { entries: offered, of_search: of_search.to_vec() };
+        let mut offered = with_search(self.list().iter().filter(|entry| is_offered(entry)).cloned().collect());
+        offered.retain(|entry| !is_deferring || *entry.name() != *inner_call::CALLER);
+        let offer = Offer { entries: offered, of_search: of_search.to_vec(), is_deferring };
         Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
     }
 
@@ -150,6 +158,12 @@ impl ToolSet {
         self.0.offer.is_some()
     }
 
+    /// Returns true if the service defers the definitions of the tools that requests do not offer, so that its model calls a found one by
+    /// its name.
+    pub fn is_deferring(&self) -> bool {
+        self.0.offer.as_ref().is_some_and(|offer| offer.is_deferring)
+    }
+
     /// Returns the tool of this name or former name if requests do not offer it.
     pub(crate) fn hidden(&self, name: &str) -> Option<Arc<Entry>> {
         let offer = self.0.offer.as_ref()?;
@@ -175,7 +189,8 @@ impl ToolSet {
         wires.get_or_init(options.format, options.strictness, || {
             let hidden: Vec<_> =
                 self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
-            WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options)
+            let set = WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options);
+            if self.is_deferring() { set.deferring() } else { set }
         })
     }
 
@@ -302,35 +317,6 @@ impl Inner {
 /// Returns the names of a tool, each with the present one.
 fn names_of(entry: &Entry) -> impl Iterator<Item = (&str, &str)> {
     ToolNames::from(entry.tool()).iter().map(|name| (name.as_str(), entry.name().as_str()))
-}
-
-/// Returns the reason to skip the tool of this name, or `None` to take it. The same tool offered twice counts once.
-fn skip_reason(same: &[Arc<Entry>], offered: &[Arc<Entry>], services: &Services) -> Option<SkipReason> {
-    let first = &same[0];
-    if !same.iter().all(|entry| entry.is_same(first)) {
-        return Some(SkipReason::Ambiguous { sources: sources(same) });
-    }
-    for was in &first.tool().was {
-        let holds = |other: &&Arc<Entry>| ToolNames::from(other.tool()).iter().any(|name| name == was);
-        let others: Vec<_> =
-            offered.iter().filter(|other| other.name() != first.name()).filter(holds).cloned().collect();
-        if !others.is_empty() {
-            return Some(SkipReason::FormerName { was: was.clone(), sources: sources(&others) });
-        }
-    }
-    let unmet = services.unmet(first.needs());
-    let reasons: Vec<_> = unmet.iter().filter_map(|need| services.absence(need)).map(str::to_owned).collect();
-    if !reasons.is_empty() {
-        return Some(SkipReason::Absent { reasons });
-    }
-    let services = || unmet.iter().map(|need| need.type_name().to_owned()).collect();
-    (!unmet.is_empty()).then(|| SkipReason::Unmet { services: services() })
-}
-
-/// Returns the places that declare the tools, sorted.
-fn sources(entries: &[Arc<Entry>]) -> Vec<Source> {
-    let sources: BTreeSet<_> = entries.iter().map(|entry| entry.source().clone()).collect();
-    sources.into_iter().collect()
 }
 
 /// Returns the digest over every tool's name and digest. A NUL ends each name, because names contain none.

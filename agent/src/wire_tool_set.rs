@@ -9,11 +9,12 @@ use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
-use tools::{Entry, ToolCall, ToolName};
+use tools::{Entry, ToolCall, ToolName, ToolResult};
 
+use crate::disclosure::named_in;
 use crate::fingerprint::fingerprint;
 use crate::inner_call;
-use crate::{SkipReason, SkippedTool, WireOptions};
+use crate::{SkipReason, SkippedTool, ToolFinder, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
@@ -52,6 +53,8 @@ pub struct WireToolSet {
     hidden: Vec<(Arc<Entry>, Arc<WireTool>)>,
     /// True if a tool that is not part of a search has the name of the one that calls others.
     has_own_caller: bool,
+    /// True if the service defers the hidden tools.
+    is_deferring: bool,
     names: WireNames,
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
@@ -114,12 +117,42 @@ impl WireToolSet {
             tools,
             hidden,
             has_own_caller,
+            is_deferring: false,
             names,
             skipped,
             definitions: OnceLock::new(),
             value: OnceLock::new(),
             digests: OnceLock::new(),
         }
+    }
+
+    /// Leaves the hidden tools to the service, which defers them.
+    pub(crate) fn deferring(self) -> Self {
+        Self { is_deferring: true, ..self }
+    }
+
+    /// Returns true if the service [defers](crate::ToolSet::is_deferring) the tools that are not listed.
+    pub fn is_deferring(&self) -> bool {
+        self.is_deferring
+    }
+
+    /// Returns the tools that the service defers, sorted by their names in the catalog. Empty if it does not.
+    pub fn deferred(&self) -> impl Iterator<Item = &WireTool> {
+        let is_caller = |entry: &Entry| *entry.name() == *inner_call::CALLER;
+        let hidden = self.hidden.iter().filter(move |(entry, _)| self.is_deferring && !is_caller(entry));
+        hidden.map(|(_, wire)| &**wire)
+    }
+
+    /// Returns the [deferred](Self::deferred) tools that the result of a call of `tool` names, if that is the search. A tool that is gone or
+    /// offered now is not among them.
+    pub fn found<'a>(&'a self, tool: &str, result: &'a ToolResult) -> impl Iterator<Item = &'a WireTool> {
+        let is_search = self.is_deferring && tool == ToolFinder::SEARCH;
+        let names = is_search.then(|| named_in(result)).into_iter().flatten();
+        names.filter_map(|name| {
+            let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+            let (entry, wire) = &self.hidden[at];
+            (*entry.name() != *inner_call::CALLER).then_some(&**wire)
+        })
     }
 
     /// Returns the format.

@@ -112,6 +112,7 @@ fn generation(settings: &Settings, mut generation: GenerationOptions) -> Generat
     generation.reasoning_effort = value(&settings.reasoning_effort);
     generation.caching = value(&settings.caching);
     generation.eager_input_streaming = value(&settings.eager_input_streaming);
+    generation.deferred_tools = value(&settings.deferred_tools);
     generation
 }
 

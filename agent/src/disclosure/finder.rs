@@ -63,6 +63,9 @@ pub struct FoundTool {
 }
 
 impl ToolFinder {
+    /// The name of the tool that searches.
+    pub const SEARCH: &str = "tools.search";
+
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {
         Self { tools, budget: DisclosureBudget::default(), reranker: None }
@@ -127,12 +130,18 @@ impl ToolFinder {
         wire: Option<&WireToolSet>,
     ) -> (String, Vec<ToolName>) {
         let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN).min(MAX_BYTES);
-        let texts: Vec<_> = search.found.iter().map(|found| found.text(wire)).collect();
-        let is_within = texts.iter().any(|text| text.len() as u64 <= left);
+        let text = |found: &FoundTool| {
+            let text = found.text(wire);
+            // A service that defers tools is sent their whole definitions.
+            let whole = wire.filter(|wire| wire.is_deferring()).and_then(|wire| wire.get(found.entry.name()));
+            let size = whole.map_or(text.len(), |wire| wire.definition.len()) as u64;
+            (text, size)
+        };
+        let texts: Vec<_> = search.found.iter().map(text).collect();
+        let is_within = texts.iter().any(|(_, size)| *size <= left);
         let (mut text, mut names, mut too_large) = (String::new(), Vec::new(), Vec::new());
-        for (found, shown) in search.found.iter().zip(texts) {
+        for (found, (shown, size)) in search.found.iter().zip(texts) {
             let name = found.entry.name();
-            let size = shown.len() as u64;
             if size > left && (is_within || !names.is_empty()) {
                 too_large.push(cx.spelling(name).into_owned());
                 continue;

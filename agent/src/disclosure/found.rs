@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use tools::ToolCall;
 use tools::protocol::{Message, Part, Role};
+use tools::{ToolCall, ToolResult};
 
-use crate::inner_call;
+use crate::{ToolFinder, inner_call};
 
 /// The name of the tool that finds other tools.
-pub(super) const SEARCHER: &str = "tools.search";
+pub(super) const SEARCHER: &str = ToolFinder::SEARCH;
 
 /// The place of the names in the structured result of [`SEARCHER`].
 pub(crate) const FOUND: &str = "found";
@@ -41,17 +41,20 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
 /// Returns the names that the result of one of these searches has.
 fn searched(part: &Part, searches: &HashSet<&str>) -> Vec<String> {
     let Part::ToolResult { id, result, .. } = part else { return Vec::new() };
-    let structured = result.structured.as_ref().filter(|_| searches.contains(id.as_str()));
-    let names = structured.and_then(|found| found.value().get(FOUND)?.as_array());
-    names.into_iter().flatten().filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+    let names = searches.contains(id.as_str()).then(|| named_in(result));
+    names.into_iter().flatten().map(str::to_owned).collect()
+}
+
+/// Returns the names that the result of a search has.
+pub(crate) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
+    let names = result.structured.as_ref().and_then(|found| found.value().get(FOUND)?.as_array());
+    names.into_iter().flatten().filter_map(|name| name.as_str())
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-    use tools::ToolResult;
-
     use super::*;
+    use serde_json::json;
 
     fn calls(name: &str) -> Message {
         let call = ToolCall::new("a", name, json!({}));

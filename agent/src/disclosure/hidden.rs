@@ -8,7 +8,7 @@ use tools::{Entry, ToolContext, ToolName};
 
 use super::found;
 use crate::inner_call::CALLER;
-use crate::{PendingCall, Run, ToolSet, WireToolSet};
+use crate::{PendingCall, Run, ToolFinder, ToolSet, WireToolSet};
 
 /// Looks at the calls of a turn when it arrives.
 pub(crate) struct Hidden<'a> {
@@ -43,10 +43,14 @@ impl Hidden<'_> {
 
     /// Returns the answer to a call of a tool that the model has not seen.
     fn answer(&self, entry: &Entry) -> String {
-        let (name, caller) = (self.cx.spelling(entry.name()), self.cx.spelling(CALLER));
+        let [name, caller, search] = [entry.name(), CALLER, ToolFinder::SEARCH].map(|name| self.cx.spelling(name));
+        let otherwise = match self.tools.is_deferring() {
+            true => format!("find it with {search} first"),
+            false => format!("make it with {caller}"),
+        };
         format!(
             "the call of {name} was not run, because you have not seen its definition. It follows; check the arguments, and make the \
-             call again, with {caller} if {name} is not among your tools:\n{}",
+             call again. If {name} is not among your tools, {otherwise}:\n{}",
             definition(entry, self.wire)
         )
     }

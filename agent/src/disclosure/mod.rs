@@ -11,8 +11,8 @@ use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
-pub(crate) use self::found::FOUND;
 use self::found::found;
+pub(crate) use self::found::{FOUND, named_in};
 pub(crate) use self::hidden::{Hidden, definition};
 pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;
@@ -33,7 +33,7 @@ pub enum Disclosure {
     /// Requests offer every tool.
     All,
     /// Requests offer every tool within the budget. Above it, they offer the tools of `always`, `tools.search`, which finds the others, and
-    /// `tools.call`, which calls them.
+    /// `tools.call`, which calls them. A provider that [defers](crate::Provider::defers_tools) tools needs no `tools.call`.
     ///
     /// A provider without a model is offered every tool. So is one for which a search would cost more tokens. The tool that the
     /// provider's [tool choice](crate::ToolChoice::Tool) names is always offered.

@@ -8,7 +8,7 @@ use tools_search::Reranker;
 
 use super::cost::{costs, offer};
 use super::is_of_search;
-use crate::provider::guarded::generation;
+use crate::provider::guarded::{defers_tools, generation};
 use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet};
 
 /// The disclosure of one session.
@@ -18,9 +18,9 @@ pub(crate) struct SessionDisclosure {
     reranker: Option<Arc<dyn Reranker>>,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
-    /// The tools of the session with those that a search offers, for providers that force a call of this tool. `None` if there can be no
-    /// search.
-    narrowed: OnceLock<(Option<String>, Option<ToolSet>)>,
+    /// The tools of the session with those that a search offers, for providers that force a call of this tool, and that do or do not
+    /// defer tools. `None` if there can be no search.
+    narrowed: OnceLock<((Option<String>, bool), Option<ToolSet>)>,
 }
 
 impl SessionDisclosure {
@@ -47,7 +47,7 @@ impl SessionDisclosure {
 
     /// Forgets the tools of the session, which are others now.
     pub(crate) fn forget_tools(&mut self) {
-        self.narrowed = OnceLock::new();
+        self.narrowed = Default::default();
     }
 
     fn budget(&self) -> DisclosureBudget {
@@ -94,6 +94,7 @@ impl SessionDisclosure {
             Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,
         };
+        let is_deferring = defers_tools(provider, tools.len() + self.of_search.len());
         let is_always = |entry: &Entry| match &self.disclosure {
             Disclosure::All => false,
             Disclosure::Search { always, .. } => always.matches(entry),
@@ -101,11 +102,12 @@ impl SessionDisclosure {
         let is_forced = |entry: &Entry| forced.as_deref().is_some_and(|forced| entry.name() == forced);
         let narrow = || {
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
-            tools.disclosing(of_search, |entry| is_always(entry) || is_forced(entry))
+            tools.disclosing(of_search, is_deferring, |entry| is_always(entry) || is_forced(entry))
         };
-        let (known, narrowed) = self.narrowed.get_or_init(|| (forced.clone(), narrow()));
-        // One session seldom has providers that force different calls.
-        if *known == forced { narrowed.clone() } else { narrow() }
+        let wanted = (forced.clone(), is_deferring);
+        let (known, narrowed) = self.narrowed.get_or_init(|| (wanted.clone(), narrow()));
+        // One session seldom has providers that differ in this.
+        if *known == wanted { narrowed.clone() } else { narrow() }
     }
 }
 

@@ -108,6 +108,13 @@ pub trait Provider: Send + Sync {
         0
     }
 
+    /// Returns true if the service itself can defer the definitions of a session with this number of tools: its requests then have the
+    /// tools that a search found as the service takes them, and its model calls them by their names. The same number always has the same
+    /// answer. The default is false.
+    fn defers_tools(&self, _tools: usize) -> bool {
+        false
+    }
+
     /// Returns true if a model uses tokens for the turns, so that those without a [`Usage`] are estimated for budgets.
     fn is_metered(&self) -> bool {
         true

@@ -45,10 +45,11 @@ pub(crate) async fn search(
     let text = if names.is_empty() {
         "No tool matches these words. Try other words for the task, or its parts.".to_owned()
     } else {
-        let caller = cx.spelling(CALLER);
-        format!(
-            "{definitions}Call a found tool with {caller}, by its name and with the arguments that its parameters define."
-        )
+        let how = match finder.tools().is_deferring() {
+            true => "by its name".to_owned(),
+            false => format!("with {}, by its name and", cx.spelling(CALLER)),
+        };
+        format!("{definitions}Call a found tool {how} with the arguments that its parameters define.")
     };
     let mut result = ToolResult::text(text);
     result.structured = Some(json!({FOUND: names}).into());

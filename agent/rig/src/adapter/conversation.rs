@@ -15,7 +15,7 @@ use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 
 use super::turn::{BESIDE, BLOCK, ORIGIN};
-use super::{Api, fields};
+use super::{Api, deferred, fields};
 use crate::retry::Failure;
 
 pub(super) fn request(
@@ -23,11 +23,12 @@ pub(super) fn request(
     model: &str,
     request: &Request<'_>,
     tools: &WireToolSet,
+    mark: Option<&str>,
 ) -> Result<CompletionRequest, Failure> {
-    let placement = image_placement(api, model);
+    let results = Results { api, placement: image_placement(api, model), mark, tools };
     let is_one_turn = |first: &Message, next: &Message| (first.role, next.role) == (Role::Assistant, Role::Assistant);
     let turns = request.messages.chunk_by(is_one_turn);
-    let history: Vec<_> = turns.filter_map(|parts| message(api, placement, &whole(parts), tools)).collect();
+    let history: Vec<_> = turns.filter_map(|parts| message(&results, &whole(parts))).collect();
     if !history.iter().any(|message| matches!(message, RigMessage::User { .. })) {
         return Err(Failure { error: ProviderError::NoPrompt, is_transient: false });
     }
@@ -35,6 +36,15 @@ pub(super) fn request(
     let mut completion = CompletionRequest::new("");
     completion.chat_history = history;
     Ok(completion)
+}
+
+/// The form of results.
+struct Results<'a> {
+    api: Api,
+    placement: Format,
+    /// The mark of the results of searches, if the service defers tools.
+    mark: Option<&'a str>,
+    tools: &'a WireToolSet,
 }
 
 /// Returns the messages of a paused turn as one. Apart, rig would omit the results of the service's own tools and thoughts at their ends.
@@ -57,17 +67,17 @@ fn image_placement(api: Api, model: &str) -> Format {
 
 /// Returns `None` if the message has no content to send, because services refuse empty messages. rig merges adjacent user
 /// messages.
-fn message(api: Api, placement: Format, message: &Message, tools: &WireToolSet) -> Option<RigMessage> {
+fn message(results: &Results<'_>, message: &Message) -> Option<RigMessage> {
     match message.role {
         Role::System => Some(RigMessage::system(message.to_text())),
         Role::Assistant => {
-            let turn = assistant(api, message, tools);
+            let turn = assistant(results.api, message, results.tools);
             (!turn.content.is_empty()).then_some(RigMessage::Assistant(turn))
         }
         _ => {
             let mut following = Vec::new();
             let mut content: Vec<_> =
-                message.parts.iter().filter_map(|part| user(part, placement, tools, &mut following)).collect();
+                message.parts.iter().filter_map(|part| user(part, results, &mut following)).collect();
             content.append(&mut following);
             (!content.is_empty()).then_some(RigMessage::User { content })
         }
@@ -94,7 +104,8 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
         if let Part::Reasoning { opaque, .. } = part
             && let Some(fields) = opaque.get(BESIDE).and_then(Value::as_object)
         {
-            beside = Some(fields.clone());
+            let fields = fields.clone();
+            beside = Some(if tools.is_deferring() { fields } else { deferred::without_search(fields) });
             return None;
         }
         let (fields, block) = (beside.take(), block(part)?);
@@ -118,7 +129,8 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
 }
 
 /// Returns a part of a user's message. Adds the parts that have to be at its end to `following`.
-fn user(part: &Part, placement: Format, tools: &WireToolSet, following: &mut Vec<UserContent>) -> Option<UserContent> {
+fn user(part: &Part, results: &Results<'_>, following: &mut Vec<UserContent>) -> Option<UserContent> {
+    let Results { api, placement, mark, tools } = *results;
     match part {
         Part::Content(content) => Some(user_content(content)),
         Part::ToolResult { id, name: called, result } => {
@@ -127,6 +139,10 @@ fn user(part: &Part, placement: Format, tools: &WireToolSet, following: &mut Vec
             let mut shown = format.show_result(id, result);
             if tools.format() != Format::Anthropic {
                 shown.content = joined(shown.content);
+            }
+            if let Some(marked) = mark.and_then(|mark| deferred::marked(api, mark, tools, called, result)) {
+                shown.content = vec![marked];
+                shown.following = Vec::new();
             }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {

@@ -96,7 +96,7 @@ fn is_changed(text: &str) -> bool {
 }
 
 /// The members of an object, with repeated keys.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -4,6 +4,7 @@ mod agent_tool;
 mod api;
 mod base_url;
 mod conversation;
+mod deferred;
 mod dialect;
 mod error_codes;
 mod event_stream;
@@ -22,8 +23,8 @@ mod streamed_arguments;
 mod transport;
 mod turn;
 
-use agent::provider::GenerationOptions;
-use agent::{ProviderError, ProviderOptions, Request, TextSink, Turn, WireToolSet};
+use agent::provider::{GenerationOptions, ToolChoice};
+use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -121,6 +122,8 @@ pub(crate) struct Model {
     fields: Map<String, Value>,
     /// True if the model refuses a prompt right after results.
     separates_results: bool,
+    /// True if the service defers tools.
+    has_deferred_tools: bool,
     key: Key,
 }
 
@@ -172,7 +175,12 @@ impl Model {
         };
         generation::check_model(api, name, &model, &options.generation)?;
         let (name, generation) = (name.to_owned(), options.generation.clone());
-        Ok(Self { api, name, model, generation, fields, separates_results, key })
+        let is_known = options.base_url.is_none() && deferred::is_known(api, &name);
+        // OpenAI's search is no function that a request can choose.
+        let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
+        let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
+        let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
+        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key })
     }
 
     /// Returns the tokens of the model's context. Returns `None` if they are unknown.
@@ -193,6 +201,11 @@ impl Model {
             (Api::Anthropic, _) => stated.unwrap_or_else(|| output_limit(&self.name)),
             (Api::OpenAi | Api::OpenAiResponses, _) => stated.unwrap_or_default(),
         }
+    }
+
+    /// Returns true if the service defers so many tools.
+    pub(crate) fn defers_tools(&self, tools: usize) -> bool {
+        self.has_deferred_tools && deferred::is_within(self.api, tools)
     }
 
     pub(crate) fn generation(&self) -> &GenerationOptions {
@@ -224,8 +237,9 @@ impl Model {
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
-        let mut completion =
-            conversation::request(self.api, &self.name, request, tools)?.accept_unknown_finish_reasons(true);
+        let mark = tools.is_deferring().then(deferred::mark);
+        let completion = conversation::request(self.api, &self.name, request, tools, mark.as_deref())?;
+        let mut completion = completion.accept_unknown_finish_reasons(true);
         if self.separates_results {
             completion.chat_history = message_order::with_separated_results(completion.chat_history);
         }
@@ -233,6 +247,7 @@ impl Model {
         let completion =
             generation::apply(self.api, &self.name, &self.generation, request, tools, completion).map_err(permanent)?;
         let mut fields = self.fields.clone();
+        fields.extend(mark.map(|mark| (deferred::MARK.to_owned(), mark.into())));
         // rig passes these tools on as they are. Its own definitions have no mode per tool, and fields that gateways refuse.
         if tools.list().len() > 0 {
             let eager = self.generation.eager_input_streaming == Some(true);
@@ -269,17 +284,17 @@ fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
 
 /// Returns the definitions as the service takes them: Gemini's are the functions of one tool, and Anthropic's may ask for `eager` arguments.
 fn tools_field(api: Api, tools: &WireToolSet, eager: bool) -> Value {
-    match api {
+    let mut definitions = match api {
         Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
-        Api::Anthropic if eager => {
-            let mut definitions = tools.value().clone();
-            for definition in definitions.as_array_mut().into_iter().flatten() {
-                definition["eager_input_streaming"] = true.into();
-            }
-            definitions
-        }
+        _ if tools.is_deferring() => deferred::definitions(api, tools),
         _ => tools.value().clone(),
+    };
+    if api == Api::Anthropic && eager {
+        for definition in definitions.as_array_mut().into_iter().flatten() {
+            definition["eager_input_streaming"] = true.into();
+        }
     }
+    definitions
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Api, exact_arguments};
+use super::{Api, deferred, exact_arguments};
 
 /// An error that a service reported in a reply with the status of success. Holds its body.
 #[derive(Debug, thiserror::Error)]
@@ -16,14 +16,17 @@ pub(super) struct ReportedError(pub(super) String);
 #[error("the reply has the content type {0:?} and not that of an event stream or of JSON")]
 pub(super) struct WrongContentType(pub(super) String);
 
-/// Returns a payload with the arguments of calls as they were sent.
+/// Returns a payload with searches as calls, and the arguments of calls as they were sent.
 ///
 /// # Errors
 /// Returns [`ReportedError`] if the payload is an error.
 pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, ReportedError> {
     match is_error(payload) {
         true => Err(ReportedError(payload.to_owned())),
-        false => Ok(exact_arguments::kept(api, payload)),
+        false => Ok(match deferred::read(api, payload) {
+            Cow::Borrowed(payload) => exact_arguments::kept(api, payload),
+            Cow::Owned(payload) => exact_arguments::kept(api, &payload).into_owned().into(),
+        }),
     }
 }
 

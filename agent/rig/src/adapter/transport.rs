@@ -14,7 +14,7 @@ use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
 use super::payload::{ReportedError, checked};
-use super::{Api, event_stream};
+use super::{Api, deferred, event_stream};
 use crate::Timeouts;
 
 #[derive(Clone, Debug)]
@@ -48,8 +48,9 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
         U: From<Bytes> + Send + 'static,
     {
-        let response = first_byte(self.first_byte, self.http.send::<T, Bytes>(self.outgoing.corrected(request)));
         let api = self.api;
+        let request = self.outgoing.corrected(request).map(|body| deferred::written(api, body.into()));
+        let response = first_byte(self.first_byte, self.http.send::<Bytes, Bytes>(request));
         async move {
             Ok(response.await?.map(move |body| -> LazyBody<U> {
                 Box::pin(async move { Ok(read(api, body.await?).map_err(Error::instance)?.into()) })
@@ -72,7 +73,8 @@ impl HttpClientExt for TimeoutClient {
         T: Into<Bytes> + Send,
     {
         let (api, idle) = (self.api, self.idle);
-        let response = first_byte(self.first_byte, self.http.send_streaming(self.outgoing.corrected(request)));
+        let request = self.outgoing.corrected(request).map(|body| deferred::written(api, body.into()));
+        let response = first_byte(self.first_byte, self.http.send_streaming(request));
         async move {
             let response = response.await?.map(|body| with_idle_timeout(body, idle));
             match response.status() {

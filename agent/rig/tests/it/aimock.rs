@@ -44,16 +44,16 @@ async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
             bodies.extend((0..relay.requests()).map(|turn| (format, relay.body(turn))));
         }
     }
-    judge_whole(&bodies);
+    assert_eq!(bodies.len(), 2 * 3 * wire::ALL.len());
+    judge_whole(&bodies, &["request"]);
 }
 
-/// Checks the bodies, each as a whole, against the types of the services' own SDKs.
-fn judge_whole(bodies: &[(Format, Value)]) {
-    assert_eq!(bodies.len(), 2 * 3 * wire::ALL.len());
+/// Checks the bodies, each as a whole, against the types of the services' own SDKs. Of the kinds that are asked, each format has one.
+pub(crate) fn judge_whole(bodies: &[(Format, Value)], asked: &[&str]) {
     let python = std::env::var_os("TOOLCRIB_SDK_PYTHON").expect("TOOLCRIB_SDK_PYTHON names a Python with the SDKs");
     let mut judge = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocol/tests/it/sdk/judge.py"))
-        .arg("request")
+        .args(asked)
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();

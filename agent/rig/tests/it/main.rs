@@ -6,6 +6,7 @@ mod agent_tool;
 mod aimock;
 mod arguments;
 mod compaction;
+mod deferred;
 mod empty;
 mod ending;
 mod endpoint;

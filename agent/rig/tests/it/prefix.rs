@@ -13,7 +13,7 @@ use tools::protocol::wire::Format;
 const TOOLS: [&str; 3] = ["fs.read", "fs.list", "time.now"];
 
 /// Returns the bytes of a field of a body, or an empty text if it has none.
-fn field<'a>(body: &'a str, name: &str) -> &'a str {
+pub(crate) fn field<'a>(body: &'a str, name: &str) -> &'a str {
     let Some(at) = body.find(&format!("\"{name}\":")) else { return "" };
     let value = &body[at + name.len() + 3..];
     let mut values = Deserializer::from_str(value).into_iter::<Value>();
@@ -22,7 +22,7 @@ fn field<'a>(body: &'a str, name: &str) -> &'a str {
 }
 
 /// Returns the name of the field with the conversation.
-fn conversation(format: Format) -> &'static str {
+pub(crate) fn conversation(format: Format) -> &'static str {
     match format {
         Format::OpenAiResponses => "input",
         Format::Gemini => "contents",
