@@ -1,6 +1,7 @@
 //! Calls through `tools.call`: the call of one tool that stands for the call of another.
 
 use serde_json::json;
+use tools::protocol::json::Node;
 use tools::{Json, ToolCall};
 
 /// The name of the tool that calls tools which a request does not offer.
@@ -12,31 +13,52 @@ const ARGUMENTS: &str = "arguments";
 /// Returns the call for which a call of [`CALLER`] stands, with the same id. Returns `None` for a call of another tool, and if the
 /// arguments do not name one.
 pub(crate) fn inner(call: &ToolCall) -> Option<ToolCall> {
-    let mut inner = direct_inner(call)?;
+    innermost(call)?.to_call(call)
+}
+
+/// Returns the name of the tool that the call runs: that of the [inner](inner) call if it has one.
+pub(crate) fn name(call: &ToolCall) -> &str {
+    innermost(call).map_or(&call.name, |inner| inner.name)
+}
+
+/// Returns the call that the arguments contain, which may be one of [`CALLER`] itself.
+pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
+    Inner::read(&call.name, Some(call.arguments.node()))?.to_call(call)
+}
+
+/// A call inside the arguments of another.
+struct Inner<'a> {
+    name: &'a str,
+    arguments: Option<Node<'a>>,
+}
+
+fn innermost(call: &ToolCall) -> Option<Inner<'_>> {
+    let mut inner = Inner::read(&call.name, Some(call.arguments.node()))?;
     // Ends, because each inner call is a part of the outer one.
-    while let Some(deeper) = direct_inner(&inner) {
+    while let Some(deeper) = Inner::read(inner.name, inner.arguments) {
         inner = deeper;
     }
     Some(inner)
 }
 
-/// Returns the call that the arguments contain, which may be one of [`CALLER`] itself.
-pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
-    if call.name != CALLER {
-        return None;
+impl<'a> Inner<'a> {
+    /// Reads the inner call of a call with this name and these arguments.
+    fn read(name: &str, arguments: Option<Node<'a>>) -> Option<Self> {
+        let outer = arguments.filter(|_| name == CALLER)?;
+        let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS));
+        // Other members are left to the validation of the outer call.
+        let is_known = outer.members().all(|(key, _)| matches!(key, NAME | ARGUMENTS));
+        (is_known && arguments.is_none_or(Node::is_object)).then_some(Self { name, arguments })
     }
-    let node = call.arguments.node();
-    let name = node.get(NAME)?.as_str()?;
-    // Other members are left to the validation of the outer call.
-    if node.members().any(|(key, _)| !matches!(key, NAME | ARGUMENTS)) {
-        return None;
+
+    /// Returns the call, with the id of the outer one.
+    fn to_call(&self, outer: &ToolCall) -> Option<ToolCall> {
+        let arguments = match self.arguments {
+            None => Json::default(),
+            Some(arguments) => Json::parse(arguments.to_string()).ok()?,
+        };
+        Some(ToolCall::new(outer.id.as_str(), self.name, arguments))
     }
-    let arguments = match node.get(ARGUMENTS) {
-        None => Json::default(),
-        Some(arguments) if arguments.is_object() => Json::parse(arguments.to_string()).ok()?,
-        Some(_) => return None,
-    };
-    Some(ToolCall::new(call.id.as_str(), name, arguments))
 }
 
 /// Returns a call of [`CALLER`] for another inner call.
@@ -63,7 +85,7 @@ mod tests {
         let named = ToolCall::new("a", "fs.read", json!({"path": "x"}));
         assert_eq!(inner_of(json!({"name": "fs.read", "arguments": {"path": "x"}})), Some(named.clone()));
         let nested = json!({"name": CALLER, "arguments": {"name": "fs.read", "arguments": {"path": "x"}}});
-        assert_eq!(inner_of(nested), Some(named));
+        assert_eq!((inner_of(nested.clone()), name(&call(nested))), (Some(named), "fs.read"));
         assert_eq!(inner_of(json!({"name": "time.now"})), Some(ToolCall::new("a", "time.now", json!({}))));
     }
 
@@ -77,7 +99,8 @@ mod tests {
             json!({"name": "x", "path": "y"}),
             json!("x"),
         ] {
-            assert_eq!(inner(&call(arguments.clone())), None, "{arguments}");
+            let call = call(arguments.clone());
+            assert_eq!((inner(&call), name(&call)), (None, CALLER), "{arguments}");
         }
         assert_eq!(inner(&ToolCall::new("a", "fs.read", json!({"name": "x"}))), None);
     }

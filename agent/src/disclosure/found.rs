@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use tools::ToolResult;
 use tools::protocol::{Message, Part, Role};
-use tools::{ToolCall, ToolResult};
 
 use crate::{ToolFinder, inner_call};
 
@@ -19,9 +19,9 @@ pub(crate) const FOUND: &str = "found";
 /// The conversation has them, so they survive as long as it does.
 pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
-    let named = |call: &ToolCall| inner_call::inner(call).unwrap_or_else(|| call.clone()).name;
     let calls = messages[..present].iter().flat_map(Message::calls);
-    let searches: HashSet<_> = calls.filter(|call| named(call) == SEARCHER).map(|call| call.id.as_str()).collect();
+    let searches: HashSet<_> =
+        calls.filter(|call| inner_call::name(call) == SEARCHER).map(|call| call.id.as_str()).collect();
     let mut left = turns;
     let mut names = BTreeSet::new();
     for message in messages[..present].iter().rev() {
@@ -30,7 +30,7 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
                 break;
             }
             left -= 1;
-            names.extend(message.calls().map(named));
+            names.extend(message.calls().map(|call| inner_call::name(call).to_owned()));
         } else if left > 0 {
             names.extend(message.parts.iter().flat_map(|part| searched(part, &searches)));
         }
@@ -53,8 +53,10 @@ pub(crate) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+    use tools::ToolCall;
+
+    use super::*;
 
     fn calls(name: &str) -> Message {
         let call = ToolCall::new("a", name, json!({}));

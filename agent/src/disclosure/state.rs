@@ -18,9 +18,18 @@ pub(crate) struct SessionDisclosure {
     reranker: Option<Arc<dyn Reranker>>,
     /// `tools.search` and `tools.call`, if the catalog of the session has them.
     of_search: Vec<Arc<Entry>>,
-    /// The tools of the session with those that a search offers, for providers that force a call of this tool, and that do or do not
-    /// defer tools. `None` if there can be no search.
-    narrowed: OnceLock<((Option<String>, bool), Option<ToolSet>)>,
+    narrowed: OnceLock<Narrowed>,
+}
+
+/// The tools of a session with those that a search offers.
+#[derive(Clone)]
+struct Narrowed {
+    /// The tool of which the provider forces a call.
+    forced: Option<String>,
+    /// True if the provider defers tools.
+    is_deferring: bool,
+    /// `None` if there can be no search.
+    tools: Option<ToolSet>,
 }
 
 impl SessionDisclosure {
@@ -104,10 +113,9 @@ impl SessionDisclosure {
             let of_search = Some(&*self.of_search).filter(|of_search| of_search.len() == 2)?;
             tools.disclosing(of_search, is_deferring, |entry| is_always(entry) || is_forced(entry))
         };
-        let wanted = (forced.clone(), is_deferring);
-        let (known, narrowed) = self.narrowed.get_or_init(|| (wanted.clone(), narrow()));
+        let known = self.narrowed.get_or_init(|| Narrowed { forced: forced.clone(), is_deferring, tools: narrow() });
         // One session seldom has providers that differ in this.
-        if *known == wanted { narrowed.clone() } else { narrow() }
+        if known.forced == forced && known.is_deferring == is_deferring { known.tools.clone() } else { narrow() }
     }
 }
 
