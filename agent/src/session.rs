@@ -95,7 +95,7 @@ impl Session {
         self
     }
 
-    /// Sets the second ranking stage of the model's searches.
+    /// Sets the second ranking stage of the model's searches. It has [a part of the time](crate::ToolFinder::search) of a search.
     #[must_use]
     pub fn with_reranker(mut self, reranker: Arc<dyn Reranker>) -> Self {
         self.disclosure.set_reranker(reranker);
