@@ -1,5 +1,6 @@
 //! `toolcrib listen`
 
+mod chat_session;
 mod chats;
 mod folder;
 mod kept;
