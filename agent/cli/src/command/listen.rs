@@ -74,11 +74,11 @@ impl ListenArgs {
         let selection = settings.selection()?;
         let root = self.options.host.servers_root();
         let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
-        let is_recorded = settings.record_sessions.value;
-        let chats = Chats::new(self.options, is_recorded, self.max_chats.get(), shutdown.clone());
+        let chats = Chats::new(self.options, &settings, self.max_chats.get(), shutdown.clone());
         for (name, _, folder) in &channels {
             let restored = chats.restore(name, folder);
             restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
+            chats.prune(name, folder);
         }
         let ended = listen(&channels, &chats, &shutdown).await;
         chats.finish().await;

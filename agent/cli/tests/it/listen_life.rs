@@ -47,7 +47,7 @@ fn refusing_once() -> (PageServer, Vec<String>) {
 }
 
 /// A server that accepts requests and never answers, and the flags of a session that asks it first.
-struct Silent {
+pub(crate) struct Silent {
     server: TcpListener,
     flags: Vec<String>,
 }
@@ -64,7 +64,7 @@ impl Silent {
     }
 
     /// Begins the run of a message of the chat `a`, and ends the listener by this signal in the middle. Returns the flags of its session.
-    fn interrupted(post: &Post, signal: &str) -> (Vec<String>, Ended) {
+    pub(crate) fn interrupted(post: &Post, signal: &str) -> (Vec<String>, Ended) {
         let Self { server, flags } = Self::new(post);
         post.put("a", "begin");
         let listener = post.listen(&flags.iter().map(String::as_str).collect::<Vec<_>>());

@@ -38,11 +38,13 @@ use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 use super::chat_session::{ChatSession, length, say};
 use super::folder::ChannelFolder;
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
+use crate::config::Settings;
 use crate::error::Error;
 use crate::host::how_to_grant;
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::session::{Chat, OpenSession, SessionOptions};
+use crate::sessions::Retention;
 use crate::wording::counted;
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
@@ -54,6 +56,8 @@ pub(super) struct Chats {
     options: SessionOptions,
     /// False if sessions and messages are in memory alone.
     is_recorded: bool,
+    /// The limits of the journals of a channel.
+    retention: Retention,
     permits: Semaphore,
     waiting: Mutex<WaitingMessages>,
     tasks: Mutex<JoinSet<()>>,
@@ -67,13 +71,14 @@ pub(super) struct Chats {
 impl Chats {
     pub(super) fn new(
         options: SessionOptions,
-        is_recorded: bool,
+        settings: &Settings,
         parallel: usize,
         shutdown: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
             options,
-            is_recorded,
+            is_recorded: settings.record_sessions.value,
+            retention: Retention::from_settings(settings).without_kept(),
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),
             tasks: Mutex::default(),
@@ -186,6 +191,9 @@ impl Chats {
     /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
     async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, message: &mut QueuedMessage) -> Result<bool, Error> {
         let begun_after = message.begun_after();
+        if begun_after.is_none() {
+            self.make_room(key, folder);
+        }
         let is_lost = begun_after.is_some() && !(self.is_recorded && self.journal(key, folder).exists());
         let mut chat = match self.open(key, folder).await {
             Ok(open) => ChatSession::new(key, open, &self.runs),
@@ -257,7 +265,29 @@ impl Chats {
         let place = format!("{}\0{id}", self.options.host.root.workspace());
         let mut name = Digest::hash_bytes(place.as_bytes()).to_string();
         name.truncate(32);
-        folder.path().join(format!("{name}.journal"))
+        folder.journal(&name)
+    }
+
+    /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
+    fn make_room(&self, key: &ChatKey, folder: &ChannelFolder) {
+        let is_new = self.is_recorded
+            && ChannelFolder::remove_full(&self.journal(key, folder), &self.retention).unwrap_or_else(|error| {
+                say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
+                false
+            });
+        if is_new {
+            self.prune(&key.0, folder);
+        }
+    }
+
+    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task.
+    pub(super) fn prune(&self, channel: &str, folder: &ChannelFolder) {
+        // Held to the end, so that no other chat opens its journal meanwhile.
+        let waiting = self.waiting();
+        let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| self.journal(key, folder));
+        if let Err(error) = folder.prune(&self.retention, &in_use.collect()) {
+            notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
+        }
     }
 
     /// Opens the session of a chat, which continues if it was recorded.
@@ -279,11 +309,7 @@ impl Chats {
         match open(options()).await {
             // The program ended between the start of the session and its first run.
             Err(Error::NoSession(_)) => {
-                for end in ["", "-wal", "-shm"] {
-                    let mut path = journal.clone().into_os_string();
-                    path.push(end);
-                    let _ = std::fs::remove_file(PathBuf::from(path));
-                }
+                let _ = ChannelFolder::remove(&journal);
                 open(options()).await
             }
             opened => opened,

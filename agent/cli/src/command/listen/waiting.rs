@@ -94,6 +94,11 @@ impl WaitingMessages {
         is_done
     }
 
+    /// Returns the chats with a task.
+    pub(super) fn chats(&self) -> impl Iterator<Item = &ChatKey> {
+        self.by_chat.keys()
+    }
+
     /// Returns the number of messages in files, and of those in memory alone.
     pub(super) fn counts(&self) -> (usize, usize) {
         let all = || self.by_chat.values().flatten();
