@@ -13,14 +13,36 @@ use std::env;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use agent::provider::inventory;
+use agent::{Direct, ProviderSubmission};
 use collector::Collector;
-use tools::{ToolContext, tool};
+use tools::{ToolContext, source, tool};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 /// The variable that makes this program the child: `plain`, or `subscribed` with a subscriber of its own.
 const CHILD: &str = "TRACED_CHILD";
+
+/// The number of providers that were created.
+static CREATED: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of the provider whose creation panics: that of the first message, after a check at the start.
+const PANICS: usize = 2;
+
+inventory::submit! {
+    ProviderSubmission {
+        name: "fragile",
+        description: "panics",
+        source: source!(),
+        service: |_| None,
+        create: |_| {
+            assert_ne!(CREATED.fetch_add(1, Ordering::Relaxed) + 1, PANICS, "fragile-reason");
+            Ok(Arc::new(Direct))
+        },
+    }
+}
 
 static KEPT: Mutex<Vec<ToolContext>> = Mutex::new(Vec::new());
 
@@ -62,7 +84,11 @@ fn main() -> ExitCode {
 
 /// Runs the tests as the harness of Rust does: `--list` lists them, and a name chooses one.
 fn test() -> ExitCode {
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 4] = [
+        (
+            "a_message_whose_run_panics_is_answered_and_the_next_one_too",
+            a_message_whose_run_panics_is_answered_and_the_next_one_too,
+        ),
         (
             "a_tool_that_prints_does_not_disturb_the_client_of_serve",
             a_tool_that_prints_does_not_disturb_the_client_of_serve,
@@ -157,4 +183,16 @@ fn a_program_with_a_subscriber_is_warned_only_of_its_setting() {
         assert_eq!(stderr.matches("warning").count(), warnings, "{variable}: {stderr}");
     }
     assert_eq!(collector.heads().len(), 0);
+}
+
+fn a_message_whose_run_panics_is_answered_and_the_next_one_too() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = command(home.path(), "plain", &["listen", "terminal", "--provider", "fragile"], &[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"test.keep\ntest.keep\n").unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success() && stderr.contains("fragile-reason"), "{stdout} {stderr}");
+    let kept = stdout.strip_prefix("I could not answer this message.\n");
+    assert!(kept.is_some_and(|kept| kept.contains("kept")) && !stdout.contains("fragile"), "{stdout} {stderr}");
 }
