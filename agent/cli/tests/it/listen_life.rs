@@ -48,12 +48,12 @@ fn refusing_once() -> (PageServer, Vec<String>) {
 
 /// A server that accepts requests and never answers, and the flags of a session that asks it first.
 pub(crate) struct Silent {
-    server: TcpListener,
-    flags: Vec<String>,
+    pub(crate) server: TcpListener,
+    pub(crate) flags: Vec<String>,
 }
 
 impl Silent {
-    fn new(post: &Post) -> Self {
+    pub(crate) fn new(post: &Post) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = server.local_addr().unwrap().to_string();
         let fetch = json!({"calls": [{"name": "web.fetch", "arguments": {"url": format!("http://{host}/")}}]});
@@ -64,7 +64,7 @@ impl Silent {
     }
 
     /// Begins the run of a message of the chat `a`, and ends the listener by this signal in the middle. Returns the flags of its session.
-    pub(crate) fn interrupted(post: &Post, signal: &str) -> (Vec<String>, Ended) {
+    fn interrupted(post: &Post, signal: &str) -> (Vec<String>, Ended) {
         let Self { server, flags } = Self::new(post);
         post.put("a", "begin");
         let listener = post.listen(&flags.iter().map(String::as_str).collect::<Vec<_>>());
