@@ -13,6 +13,7 @@ use std::sync::Arc;
 use clap::Args;
 use tokio::task::JoinSet;
 use tools::CancellationToken;
+use tools::call::{Isolated, Panic};
 use tools_builtin::message::{Channel, Inbox};
 
 use self::chats::Chats;
@@ -129,15 +130,19 @@ async fn listen(
         });
         let inbox = inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
         listeners.spawn(async move {
-            let refused = |reason: String| Error::Channel { channel: name.clone(), reason };
-            match channel.listen(inbox) {
-                Some(listening) => listening.await.map_err(|error| refused(error.to_string())),
-                None => {
-                    let advice =
-                        "its settings do not say where messages come from; see the README for `inbox` and `listen`";
-                    Err(refused(advice.to_owned()))
-                }
-            }
+            let listening = Isolated::new(|| {
+                Box::pin(async {
+                    match channel.listen(inbox) {
+                        Some(listening) => listening.await.map_err(|error| error.reason),
+                        None => Err(
+                            "its settings do not say where messages come from; see the README for `inbox` and `listen`"
+                                .to_owned(),
+                        ),
+                    }
+                })
+            });
+            let ended = listening.await.unwrap_or_else(|Panic(reason)| Err(format!("it panicked: {reason}")));
+            ended.map_err(|reason| Error::Channel { channel: name, reason })
         });
     }
     let mut failed = None;

@@ -1,5 +1,5 @@
-//! Programs with tools or a subscriber of their own: their traces, and what their prints do to a client. The test is its own program: with [`CHILD`] it has the commands of
-//! `toolcrib`.
+//! Programs with tools, a provider, a channel or a subscriber of their own: their traces, their prints and their panics. The test is its
+//! own program: with [`CHILD`] it has the commands of `toolcrib`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that is its own harness")]
 
@@ -20,6 +20,7 @@ use agent::provider::inventory;
 use agent::{Direct, ProviderSubmission};
 use collector::Collector;
 use tools::{ToolContext, source, tool};
+use tools_builtin::message::{Channel, ChannelKind, Delivery, Inbox, ListenFuture, SendFuture};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 /// The variable that makes this program the child: `plain`, or `subscribed` with a subscriber of its own.
@@ -41,6 +42,30 @@ inventory::submit! {
             assert_ne!(CREATED.fetch_add(1, Ordering::Relaxed) + 1, PANICS, "fragile-reason");
             Ok(Arc::new(Direct))
         },
+    }
+}
+
+/// Panics.
+#[derive(Debug)]
+struct Fragile;
+
+impl Channel for Fragile {
+    fn send<'a>(&'a self, _: Delivery<'a>) -> SendFuture<'a> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn listen(&self, _: Inbox) -> Option<ListenFuture<'_>> {
+        panic!("fragile-reason")
+    }
+}
+
+inventory::submit! {
+    ChannelKind {
+        name: "fragile",
+        description: "panics",
+        source: source!(),
+        fields: &[],
+        create: |_| Ok(Arc::new(Fragile)),
     }
 }
 
@@ -84,7 +109,8 @@ fn main() -> ExitCode {
 
 /// Runs the tests as the harness of Rust does: `--list` lists them, and a name chooses one.
 fn test() -> ExitCode {
-    let tests: [(&str, fn()); 4] = [
+    let tests: [(&str, fn()); 5] = [
+        ("a_channel_that_panics_ends_the_listener", a_channel_that_panics_ends_the_listener),
         (
             "a_message_whose_run_panics_is_answered_and_the_next_one_too",
             a_message_whose_run_panics_is_answered_and_the_next_one_too,
@@ -183,6 +209,15 @@ fn a_program_with_a_subscriber_is_warned_only_of_its_setting() {
         assert_eq!(stderr.matches("warning").count(), warnings, "{variable}: {stderr}");
     }
     assert_eq!(collector.heads().len(), 0);
+}
+
+fn a_channel_that_panics_ends_the_listener() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("settings.toml"), "[channels.box]\ntype = 'fragile'\n").unwrap();
+    let arguments = ["listen", "box", "--provider", "direct", "--config", "settings.toml"];
+    let Output { status, stderr, .. } = command(home.path(), "plain", &arguments, &[]).output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(!status.success() && stderr.contains("box") && stderr.contains("it panicked: fragile-reason"), "{stderr}");
 }
 
 fn a_message_whose_run_panics_is_answered_and_the_next_one_too() {
