@@ -132,7 +132,7 @@ enum Found {
 
 /// Returns what is in the file at a position, where its end was this one.
 fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
-    let file = match File::open(path) {
+    let file = match open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing(Tail::default())),
         opened => opened?,
     };
@@ -172,6 +172,14 @@ fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
             continue;
         };
         return Ok(Found::Line(b"the line is too long".to_vec(), end + found as u64 + 1));
+    }
+}
+
+/// Opens a file. Opening a pipe would wait for a writer, also during a shutdown.
+fn open(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
     }
 }
 

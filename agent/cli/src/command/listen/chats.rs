@@ -19,7 +19,7 @@
 //! - a run that was begun is finished, and an answer whose sending was not begun is sent;
 //! - a message that was begun is answered with an apology if its journal is missing, because nobody knows how far its run came.
 //!
-//! A message is lost if the process is killed between 3 and 4, and its answer between the two steps of 8. If a session cannot be opened, the
+//! A message is lost if the process is killed between 3 and 4, and its answer while it is sent, or between the two steps of 8. If a session cannot be opened, the
 //! program ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes
 //! on.
 
