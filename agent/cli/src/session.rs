@@ -1,5 +1,7 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
+mod job_bounds;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,9 +10,9 @@ use agent::{
     DeferredConsent, Driver, ModelChoice, Models, Provider, ProviderError, ProviderOptions, Run, Selection, Session,
 };
 use clap::Args;
-use tools::policy::{Rule, SensitivePath};
 use tools::{CancellationToken, Entry, Grant, ToolContext};
 
+pub(crate) use self::job_bounds::JobBounds;
 use crate::budget;
 use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
 use crate::console::Console;
@@ -62,41 +64,6 @@ pub(crate) struct SessionOptions {
     /// The job that the session runs.
     #[arg(skip)]
     pub(crate) job: Option<JobBounds>,
-}
-
-/// The limits of a session that runs a job.
-#[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "cron"), allow(dead_code))]
-pub(crate) struct JobBounds {
-    /// The grant under which the job was made.
-    pub(crate) grant: Grant,
-    /// The tools of the session in which it was made.
-    pub(crate) tools: BTreeSet<String>,
-    /// The rules of that session that deny or ask.
-    pub(crate) rules: Vec<Rule>,
-    /// The sensitive paths of that session.
-    pub(crate) paths: Vec<SensitivePath>,
-    /// The principal of that session.
-    pub(crate) principal: Option<String>,
-    /// True if that session had read text from the open world.
-    pub(crate) is_exposed: bool,
-    /// True if its work is a call, which needs no model.
-    pub(crate) is_call: bool,
-}
-
-impl JobBounds {
-    /// Returns the context of the job: with the principal and the sensitive paths of the session that made it, and marked as that was.
-    fn enter(&self, context: ToolContext) -> ToolContext {
-        if self.is_exposed {
-            context.record_exposure();
-        }
-        let paths = context.sensitive_paths().clone().with_paths(self.paths.iter().cloned());
-        let context = context.with_sensitive_paths(paths);
-        match &self.principal {
-            Some(principal) => context.with_principal(principal.as_str()),
-            None => context,
-        }
-    }
 }
 
 /// The chat of a session whose messages come from outside.
@@ -158,8 +125,11 @@ impl SessionOptions {
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
         let resumed = self.journal.resumed(&self.host.root.workspace()).await?;
         let settings = match &resumed {
-            Some(resumed) => resumed.settings(self.flags()?, |flags| self.host.settings(flags))?,
-            None => self.host.settings(self.flags()?)?,
+            // A chat may go on for years, so it has the provider and the model of the day.
+            Some(resumed) if self.chat.is_none() => {
+                resumed.settings(self.flags()?, |flags| self.host.settings(flags))?
+            }
+            _ => self.host.settings(self.flags()?)?,
         };
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();

@@ -10,7 +10,7 @@ mod tasks;
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tools_store::private;
@@ -40,10 +40,20 @@ pub(crate) struct SessionFolder {
 
 /// The size of a session's files and the time of the last change.
 #[derive(Clone, Debug)]
-pub(crate) struct SessionFiles {
-    pub(crate) id: SessionId,
+pub(crate) struct SessionFiles<T = SessionId> {
+    pub(crate) id: T,
     pub(crate) bytes: u64,
     pub(crate) changed: SystemTime,
+}
+
+impl<T> SessionFiles<T> {
+    /// Reads the size and the last change of a journal and the files beside it. Returns `None` if there is no journal.
+    pub(crate) fn read(id: T, journal: &Path, beside: impl Iterator<Item = PathBuf>) -> Option<Self> {
+        let journal = fs::metadata(journal).ok()?;
+        let files: Vec<_> = beside.filter_map(|path| fs::metadata(path).ok()).chain([journal]).collect();
+        let changed = files.iter().filter_map(|file| file.modified().ok()).max().unwrap_or(SystemTime::UNIX_EPOCH);
+        Some(Self { id, bytes: files.iter().map(fs::Metadata::len).sum(), changed })
+    }
 }
 
 impl SessionFolder {
@@ -131,11 +141,8 @@ impl SessionFolder {
 
     /// Returns the size and the last change of a session's files. Returns `None` if there are none.
     pub(crate) fn files(&self, id: SessionId) -> Option<SessionFiles> {
-        let journal = fs::metadata(self.journal(id)).ok()?;
-        let beside = BESIDE.iter().filter_map(|end| fs::metadata(self.path.join(id.file(end))).ok());
-        let files: Vec<_> = beside.chain([journal]).collect();
-        let changed = files.iter().filter_map(|file| file.modified().ok()).max().unwrap_or(SystemTime::UNIX_EPOCH);
-        Some(SessionFiles { id, bytes: files.iter().map(fs::Metadata::len).sum(), changed })
+        let beside = BESIDE.iter().map(|end| self.path.join(id.file(end)));
+        SessionFiles::read(id, &self.journal(id), beside)
     }
 
     /// Removes the sessions that the retention does not keep, except open ones. Returns their number.
@@ -143,7 +150,7 @@ impl SessionFolder {
         let files: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.files(id)).collect();
         let mut removed = 0;
         for id in retention.surplus(&files, SystemTime::now()) {
-            match self.lock(id) {
+            match self.lock(*id) {
                 Ok(session) => session.erase()?,
                 // Unknown: another process has removed it meanwhile.
                 Err(SessionError::Open { .. } | SessionError::Unknown { .. }) => continue,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
@@ -37,17 +37,22 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
     let unwritable =
         |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));
     let mut position = load(&stored)?;
+    let mut tail = Tail::default();
     while !inbox.shutdown().is_cancelled() {
         let from = path.clone();
-        let read = tokio::task::spawn_blocking(move || next(&from, position)).await;
+        let read = tokio::task::spawn_blocking(move || next(&from, position, tail)).await;
         let read = read.unwrap_or_else(|_| Err(io::Error::other("the reader ended")));
         let unreadable = |error: io::Error| {
             ListenError::new(format!("the inbox {} cannot be read: {}; check it", path.display(), error.kind()))
         };
         let found = match read.map_err(unreadable)? {
             Found::Line(line, end) => Some((line, end)),
-            Found::Nothing => None,
+            Found::Nothing(read) => {
+                tail = read;
+                None
+            }
             Found::Empty => {
+                tail = Tail::default();
                 if position > 0 {
                     store(&stored, 0).map_err(|error| unwritable(&error.kind()))?;
                     position = 0;
@@ -80,7 +85,7 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
                 }
             }
         }
-        position = end;
+        (position, tail) = (end, Tail::default());
     }
     Ok(())
 }
@@ -103,51 +108,78 @@ fn unknown(stored: &Path, reason: &str) -> ListenError {
     ))
 }
 
+/// The end of the file, which has no complete line yet. It is read again once it has changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Tail {
+    length: u64,
+    changed: Option<SystemTime>,
+    /// The position up to which a line that is too long was searched for its end. It is 0 for other lines.
+    searched: u64,
+}
+
 /// The content of the file at a position.
+#[derive(Debug, PartialEq)]
 enum Found {
     /// A complete line, and the position behind it.
     Line(Vec<u8>, u64),
     /// No complete line yet.
-    Nothing,
+    Nothing(Tail),
     /// The file is empty, so that it is read from its start.
     Empty,
     /// The file ends before the position. Its lines may be ones that were taken.
     Shorter,
 }
 
-/// Returns what is in the file at a position.
-fn next(path: &Path, position: u64) -> io::Result<Found> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+/// Returns what is in the file at a position, where its end was this one.
+fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
+    let file = match open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing(Tail::default())),
         opened => opened?,
     };
-    match file.metadata()?.len() {
+    let metadata = file.metadata()?;
+    let (length, changed) = (metadata.len(), metadata.modified().ok());
+    match length {
         0 => return Ok(Found::Empty),
         length if length < position => return Ok(Found::Shorter),
-        _ => file.seek(SeekFrom::Start(position))?,
-    };
+        length if (length, changed) == (tail.length, tail.changed) => return Ok(Found::Nothing(tail)),
+        _ => {}
+    }
     let mut reader = BufReader::new(file);
-    let mut line = Vec::new();
-    reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
-    let mut end = position + line.len() as u64;
-    if line.ends_with(b"\n") {
-        return Ok(Found::Line(line, end));
+    let mut end = tail.searched;
+    // A line that became shorter is another one.
+    if end == 0 || length < tail.length {
+        reader.seek(SeekFrom::Start(position))?;
+        let mut line = Vec::new();
+        reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+        end = position + line.len() as u64;
+        if line.ends_with(b"\n") {
+            return Ok(Found::Line(line, end));
+        }
+        if (line.len() as u64) < MAX_LINE {
+            return Ok(Found::Nothing(Tail { length, changed, searched: 0 }));
+        }
     }
-    if (line.len() as u64) < MAX_LINE {
-        return Ok(Found::Nothing);
-    }
+    reader.seek(SeekFrom::Start(end))?;
     loop {
         let part = reader.fill_buf()?;
         let Some(found) = part.iter().position(|byte| *byte == b'\n') else {
-            let length = part.len();
-            if length == 0 {
-                return Ok(Found::Nothing);
+            let read = part.len();
+            if read == 0 {
+                return Ok(Found::Nothing(Tail { length, changed, searched: end }));
             }
-            end += length as u64;
-            reader.consume(length);
+            end += read as u64;
+            reader.consume(read);
             continue;
         };
         return Ok(Found::Line(b"the line is too long".to_vec(), end + found as u64 + 1));
+    }
+}
+
+/// Opens a file. Opening a pipe would wait for a writer, also during a shutdown.
+fn open(path: &Path) -> io::Result<File> {
+    match fs::metadata(path)?.is_file() {
+        true => File::open(path),
+        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
     }
 }
 
@@ -156,4 +188,56 @@ fn store(path: &Path, position: u64) -> io::Result<()> {
     let draft = path.with_extension("new");
     fs::write(&draft, position.to_string())?;
     fs::rename(&draft, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Returns the end of a file without a complete line.
+    fn tail(path: &Path, before: Tail) -> Tail {
+        let Found::Nothing(tail) = next(path, 0, before).unwrap() else { panic!("a line is complete") };
+        tail
+    }
+
+    #[test]
+    fn an_end_without_a_line_break_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.jsonl");
+        fs::write(&path, "begin").unwrap();
+        let read = tail(&path, Tail::default());
+        // Other text, which is seen only by reading it.
+        let changed = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, "line\n").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_modified(changed).unwrap();
+        assert_eq!(tail(&path, read), read);
+        file.set_modified(changed + Duration::from_secs(1)).unwrap();
+        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"line\n".to_vec(), 5));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_searched_once_for_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in.jsonl");
+        let long = vec![b'x'; MAX_LINE as usize + 10_000];
+        fs::write(&path, &long).unwrap();
+        let read = tail(&path, Tail::default());
+        assert_eq!(read.searched, long.len() as u64);
+        // A line break before is seen only by reading that part again.
+        let mut file = File::options().write(true).open(&path).unwrap();
+        file.write_all(b"x\n").unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(b"more").unwrap();
+        let read = tail(&path, read);
+        assert_eq!(read.searched, long.len() as u64 + 4);
+        file.write_all(b"\n").unwrap();
+        let end = long.len() as u64 + 5;
+        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"the line is too long".to_vec(), end));
+        // A shorter file has other lines.
+        fs::write(&path, "line\n").unwrap();
+        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"line\n".to_vec(), 5));
+    }
 }

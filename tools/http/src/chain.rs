@@ -12,6 +12,7 @@ use crate::{HttpError, HttpLimits, Request, redirect};
 pub(crate) struct Chain {
     pub(crate) hop: Hop,
     before: Vec<(Method, Url)>,
+    max_redirects: usize,
 }
 
 impl Chain {
@@ -20,7 +21,7 @@ impl Chain {
     /// # Errors
     /// Returns [`HttpError::Header`] if the tool set a header that only the client may set.
     pub(crate) fn new(request: &Request) -> Result<Self, HttpError> {
-        Ok(Self { hop: Hop::new(request)?, before: Vec::new() })
+        Ok(Self { hop: Hop::new(request)?, before: Vec::new(), max_redirects: request.max_redirects })
     }
 
     /// Checks the target and the host of the next request.
@@ -48,8 +49,9 @@ impl Chain {
         self.before.push((method, url));
         let Hop { method, url, .. } = &self.hop;
         let is_circle = self.before.iter().any(|before| (&before.0, &before.1) == (method, url));
-        if is_circle || self.before.len() > limits.max_redirects {
-            return Err(HttpError::Redirects { url: url.to_string(), limit: limits.max_redirects });
+        let limit = limits.max_redirects.min(self.max_redirects);
+        if is_circle || self.before.len() > limit {
+            return Err(HttpError::Redirects { url: url.to_string(), limit });
         }
         Ok(true)
     }

@@ -25,6 +25,7 @@ pub struct Request {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
     pub(crate) max_body_bytes: Option<usize>,
+    pub(crate) max_redirects: usize,
 }
 
 impl Request {
@@ -47,7 +48,7 @@ impl Request {
             let reason = format!("{method} is not a method of requests to a URL; use another one");
             return Err(HttpError::Url { url: url.into(), reason });
         }
-        Ok(Self { method, url, headers: HeaderMap::new(), body: None, max_body_bytes: None })
+        Ok(Self { method, url, headers: HeaderMap::new(), body: None, max_body_bytes: None, max_redirects: usize::MAX })
     }
 
     /// Sets a header. After a redirect to another origin, only `accept`, `accept-language` and `cache-control` are still sent.
@@ -79,6 +80,12 @@ impl Request {
     #[must_use]
     pub fn with_max_body_bytes(self, bytes: usize) -> Self {
         Self { max_body_bytes: Some(bytes), ..self }
+    }
+
+    /// Lowers the maximum number of redirects that the request follows.
+    #[must_use]
+    pub fn with_max_redirects(self, count: usize) -> Self {
+        Self { max_redirects: count, ..self }
     }
 
     /// Returns the method.

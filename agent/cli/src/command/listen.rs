@@ -1,5 +1,6 @@
 //! `toolcrib listen`
 
+mod chat_session;
 mod chats;
 mod folder;
 mod kept;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use clap::Args;
 use tokio::task::JoinSet;
 use tools::CancellationToken;
+use tools::call::{Isolated, Panic};
 use tools_builtin::message::{Channel, Inbox};
 
 use self::chats::Chats;
@@ -73,11 +75,11 @@ impl ListenArgs {
         let selection = settings.selection()?;
         let root = self.options.host.servers_root();
         let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
-        let is_recorded = settings.record_sessions.value;
-        let chats = Chats::new(self.options, is_recorded, self.max_chats.get(), shutdown.clone());
+        let chats = Chats::new(self.options, &settings, self.max_chats.get(), shutdown.clone());
         for (name, _, folder) in &channels {
             let restored = chats.restore(name, folder);
             restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
+            chats.prune(name, folder);
         }
         let ended = listen(&channels, &chats, &shutdown).await;
         chats.finish().await;
@@ -128,15 +130,19 @@ async fn listen(
         });
         let inbox = inbox.with_notes(move |note| notice::note(&visible(&format!("{of_notes}: {note}"))));
         listeners.spawn(async move {
-            let refused = |reason: String| Error::Channel { channel: name.clone(), reason };
-            match channel.listen(inbox) {
-                Some(listening) => listening.await.map_err(|error| refused(error.to_string())),
-                None => {
-                    let advice =
-                        "its settings do not say where messages come from; see the README for `inbox` and `listen`";
-                    Err(refused(advice.to_owned()))
-                }
-            }
+            let listening = Isolated::new(|| {
+                Box::pin(async {
+                    match channel.listen(inbox) {
+                        Some(listening) => listening.await.map_err(|error| error.reason),
+                        None => Err(
+                            "its settings do not say where messages come from; see the README for `inbox` and `listen`"
+                                .to_owned(),
+                        ),
+                    }
+                })
+            });
+            let ended = listening.await.unwrap_or_else(|Panic(reason)| Err(format!("it panicked: {reason}")));
+            ended.map_err(|reason| Error::Channel { channel: name, reason })
         });
     }
     let mut failed = None;

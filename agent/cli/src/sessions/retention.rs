@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{SessionFiles, SessionId};
+use super::SessionFiles;
 use crate::config::Settings;
 
 /// The limits of the recorded sessions of all workspaces.
@@ -26,8 +26,21 @@ impl Retention {
         Self::new(settings.session_max_age.value, settings.session_max_bytes.value.bytes(), keep)
     }
 
+    /// Returns the limits without a number of sessions that are always kept.
+    #[cfg(feature = "web")]
+    #[must_use]
+    pub(crate) fn without_kept(self) -> Self {
+        Self { keep: 0, ..self }
+    }
+
+    /// Returns true if a session of this size leaves no room for another one.
+    #[cfg(feature = "web")]
+    pub(crate) fn is_full(&self, bytes: u64) -> bool {
+        bytes > self.max_bytes
+    }
+
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
-    pub(super) fn surplus(&self, sessions: &[SessionFiles], now: SystemTime) -> Vec<SessionId> {
+    pub(crate) fn surplus<'a, T>(&self, sessions: &'a [SessionFiles<T>], now: SystemTime) -> Vec<&'a T> {
         let mut bytes: u64 = sessions.iter().map(|session| session.bytes).sum();
         let old = sessions.iter().skip(self.keep).rev();
         let surplus = old.filter(|session| {
@@ -38,7 +51,7 @@ impl Retention {
             }
             is_surplus
         });
-        surplus.map(|session| session.id).collect()
+        surplus.map(|session| &session.id).collect()
     }
 }
 
@@ -47,6 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::sessions::SessionId;
 
     const NOW: u64 = 1 << 30;
 
@@ -68,7 +82,7 @@ mod tests {
         let sessions = sessions(of);
         let surplus = retention.surplus(&sessions, at(NOW));
         assert!(surplus.is_sorted(), "the oldest are removed first");
-        (0..of.len()).filter(|index| surplus.contains(&sessions[*index].id)).collect()
+        (0..of.len()).filter(|index| surplus.contains(&&sessions[*index].id)).collect()
     }
 
     #[test]

@@ -22,16 +22,38 @@ impl Post {
         let files = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
         files(folder).flat_map(files).collect()
     }
+
+    /// Stores a message whose run was begun after a conversation of this length.
+    fn begin(&self, chat: &str, text: &str, after: usize) {
+        let folder = self.crib.dir.path().join("state/toolcrib/listen/box/waiting");
+        let of_root = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let file = of_root.join(format!("{:020}.begun{after}", 0));
+        fs::write(file, json!({"chat": chat, "text": text}).to_string()).unwrap();
+    }
+}
+
+/// The answer to a message without another one.
+const FAILED: &str = "I could not answer this message.";
+
+/// Starts a model that refuses its first request. Returns it with the flags of a session that asks it.
+fn refusing_once() -> (PageServer, Vec<String>) {
+    let requests = AtomicUsize::new(0);
+    let model = PageServer::new(move |_| match requests.fetch_add(1, Ordering::Relaxed) {
+        0 => TestServer::head("400 Bad Request", &[("content-length", "0")]),
+        _ => TestServer::ok("text/event-stream", ANSWER),
+    });
+    let flags = ["--provider", "openai", "--model", "m", "--base-url", &model.url("/v1")].map(str::to_owned).to_vec();
+    (model, flags)
 }
 
 /// A server that accepts requests and never answers, and the flags of a session that asks it first.
-struct Silent {
-    server: TcpListener,
-    flags: Vec<String>,
+pub(crate) struct Silent {
+    pub(crate) server: TcpListener,
+    pub(crate) flags: Vec<String>,
 }
 
 impl Silent {
-    fn new(post: &Post) -> Self {
+    pub(crate) fn new(post: &Post) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let host = server.local_addr().unwrap().to_string();
         let fetch = json!({"calls": [{"name": "web.fetch", "arguments": {"url": format!("http://{host}/")}}]});
@@ -100,15 +122,10 @@ fn a_shutdown_cancels_a_run_that_goes_on_after_a_restart() {
 #[test]
 fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_conversation() {
     let post = Post::new();
-    let requests = AtomicUsize::new(0);
-    let model = PageServer::new(move |_| match requests.fetch_add(1, Ordering::Relaxed) {
-        0 => [TestServer::head("400 Bad Request", &[("content-length", "0")])].concat(),
-        _ => TestServer::ok("text/event-stream", ANSWER),
-    });
-    let arguments = ["--provider", "openai", "--model", "m", "--base-url", &model.url("/v1")].map(str::to_owned);
-    let listener = post.listen(&arguments.each_ref().map(String::as_str));
+    let (model, flags) = refusing_once();
+    let listener = post.listen(&flags.iter().map(String::as_str).collect::<Vec<_>>());
     post.put("a", "the first question");
-    assert_eq!(post.answers(1)("a"), ["I could not answer this message."]);
+    assert_eq!(post.answers(1)("a"), [FAILED]);
     post.put("a", "the second question");
     assert_eq!(post.answers(2)("a")[1], "It says hello.");
     let last = model.bodies().pop().unwrap();
@@ -116,6 +133,59 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     assert_eq!(post.answers(2)("a").len(), 2);
     listener.end("-TERM").expect(0);
     assert_eq!(model.bodies().len(), 2);
+}
+
+#[test]
+fn a_message_that_was_begun_without_a_record_is_handled_instead_of_the_run_before_it() {
+    let post = Post::new();
+    let (model, flags) = refusing_once();
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    let listener = post.listen(&flags);
+    post.put("a", "the first question");
+    assert_eq!(post.answers(1)("a"), [FAILED]);
+    listener.end("-TERM").expect(0);
+    // The state of a program that was killed between the begin of a message and the first record of its run.
+    post.begin("a", "the second question", 1);
+
+    let listener = post.listen(&flags);
+    assert_eq!(post.answers(2)("a"), [FAILED, "It says hello."]);
+    until(|| post.waiting().is_empty().then_some(()));
+    listener.end("-TERM").expect(0);
+    let [_, body] = &model.bodies()[..] else { panic!("{:?}", model.bodies()) };
+    assert!(body.contains("the first question") && body.contains("the second question"), "{body}");
+}
+
+#[test]
+fn a_message_whose_run_fails_after_a_restart_is_told_so_once() {
+    let post = Post::new();
+    let (mut flags, _) = Silent::interrupted(&post, "-KILL");
+    // The script has no turn after the call.
+    flags[1] = post.crib.script(&[r#"{"text": "unused"}"#]);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    let listener = post.listen(&flags);
+    assert_eq!(post.answers(1)("a"), [FAILED]);
+    until(|| post.waiting().is_empty().then_some(()));
+    listener.end("-TERM").expect(0);
+    let listener = post.listen(&flags);
+    post.put("b", "begin");
+    let answers = post.answers(2);
+    assert_eq!((answers("a"), answers("b")), (vec![FAILED.to_owned()], vec!["unused".to_owned()]));
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_message_that_was_begun_is_not_run_again_without_the_journal_of_its_run() {
+    let post = Post::new();
+    let (flags, _) = Silent::interrupted(&post, "-KILL");
+    for journal in post.journals() {
+        for end in ["", "-wal", "-shm"] {
+            fs::remove_file(format!("{}{end}", journal.display())).unwrap();
+        }
+    }
+    let listener = post.listen(&flags.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(post.answers(1)("a"), [FAILED]);
+    until(|| post.waiting().is_empty().then_some(()));
+    listener.end("-TERM").expect(0);
 }
 
 #[test]

@@ -36,6 +36,8 @@ mod list;
 mod listen;
 #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models", feature = "web"))]
 mod listen_life;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "models", feature = "web"))]
+mod listen_sessions;
 #[cfg(feature = "builtin")]
 mod lock;
 #[cfg(any(feature = "web", all(feature = "builtin", feature = "models", feature = "otel")))]

@@ -1,5 +1,5 @@
-//! Programs with tools or a subscriber of their own: their traces, and what their prints do to a client. The test is its own program: with [`CHILD`] it has the commands of
-//! `toolcrib`.
+//! Programs with tools, a provider, a channel or a subscriber of their own: their traces, their prints and their panics. The test is its
+//! own program: with [`CHILD`] it has the commands of `toolcrib`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a test that is its own harness")]
 
@@ -13,14 +13,61 @@ use std::env;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output, Stdio};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
+use agent::provider::inventory;
+use agent::{Direct, ProviderSubmission};
 use collector::Collector;
-use tools::{ToolContext, tool};
+use tools::{ToolContext, source, tool};
+use tools_builtin::message::{Channel, ChannelKind, Delivery, Inbox, ListenFuture, SendFuture};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 /// The variable that makes this program the child: `plain`, or `subscribed` with a subscriber of its own.
 const CHILD: &str = "TRACED_CHILD";
+
+/// The number of providers that were created.
+static CREATED: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of the provider whose creation panics: that of the first message, after a check at the start.
+const PANICS: usize = 2;
+
+inventory::submit! {
+    ProviderSubmission {
+        name: "fragile",
+        description: "panics",
+        source: source!(),
+        service: |_| None,
+        create: |_| {
+            assert_ne!(CREATED.fetch_add(1, Ordering::Relaxed) + 1, PANICS, "fragile-reason");
+            Ok(Arc::new(Direct))
+        },
+    }
+}
+
+/// Panics.
+#[derive(Debug)]
+struct Fragile;
+
+impl Channel for Fragile {
+    fn send<'a>(&'a self, _: Delivery<'a>) -> SendFuture<'a> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn listen(&self, _: Inbox) -> Option<ListenFuture<'_>> {
+        panic!("fragile-reason")
+    }
+}
+
+inventory::submit! {
+    ChannelKind {
+        name: "fragile",
+        description: "panics",
+        source: source!(),
+        fields: &[],
+        create: |_| Ok(Arc::new(Fragile)),
+    }
+}
 
 static KEPT: Mutex<Vec<ToolContext>> = Mutex::new(Vec::new());
 
@@ -62,7 +109,12 @@ fn main() -> ExitCode {
 
 /// Runs the tests as the harness of Rust does: `--list` lists them, and a name chooses one.
 fn test() -> ExitCode {
-    let tests: [(&str, fn()); 3] = [
+    let tests: [(&str, fn()); 5] = [
+        ("a_channel_that_panics_ends_the_listener", a_channel_that_panics_ends_the_listener),
+        (
+            "a_message_whose_run_panics_is_answered_and_the_next_one_too",
+            a_message_whose_run_panics_is_answered_and_the_next_one_too,
+        ),
         (
             "a_tool_that_prints_does_not_disturb_the_client_of_serve",
             a_tool_that_prints_does_not_disturb_the_client_of_serve,
@@ -157,4 +209,25 @@ fn a_program_with_a_subscriber_is_warned_only_of_its_setting() {
         assert_eq!(stderr.matches("warning").count(), warnings, "{variable}: {stderr}");
     }
     assert_eq!(collector.heads().len(), 0);
+}
+
+fn a_channel_that_panics_ends_the_listener() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("settings.toml"), "[channels.box]\ntype = 'fragile'\n").unwrap();
+    let arguments = ["listen", "box", "--provider", "direct", "--config", "settings.toml"];
+    let Output { status, stderr, .. } = command(home.path(), "plain", &arguments, &[]).output().unwrap();
+    let stderr = String::from_utf8(stderr).unwrap();
+    assert!(!status.success() && stderr.contains("box") && stderr.contains("it panicked: fragile-reason"), "{stderr}");
+}
+
+fn a_message_whose_run_panics_is_answered_and_the_next_one_too() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = command(home.path(), "plain", &["listen", "terminal", "--provider", "fragile"], &[]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"test.keep\ntest.keep\n").unwrap();
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap());
+    assert!(status.success() && stderr.contains("fragile-reason"), "{stdout} {stderr}");
+    let kept = stdout.strip_prefix("I could not answer this message.\n");
+    assert!(kept.is_some_and(|kept| kept.contains("kept")) && !stdout.contains("fragile"), "{stdout} {stderr}");
 }

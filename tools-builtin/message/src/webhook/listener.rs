@@ -42,42 +42,43 @@ impl Listener {
         let server = Server::bind(self.address, options).await;
         let server = server.map_err(|error| unusable(&format!("the address {}", self.address), error))?;
         inbox.note(&format!("listening at http://{}/", server.address()));
-        let desk = Arc::new(Desk {
+        let intake = Arc::new(Intake {
             signature: self.signature.clone(),
             format: self.format,
             chat: self.chat.clone(),
-            state: Mutex::new(State { seen, tokens: BURST, at: Instant::now() }),
+            admission: Mutex::new(Admission { seen, tokens: BURST, at: Instant::now() }),
             was_noted: AtomicBool::new(false),
             inbox: inbox.clone(),
         });
         let answer = move |request| {
-            let desk = desk.clone();
-            async move { desk.answer(&request) }
+            let intake = intake.clone();
+            async move { intake.answer(&request) }
         };
         server.serve(answer, inbox.shutdown().clone()).await;
         Ok(())
     }
 }
 
-/// Answers requests.
-struct Desk {
+/// Answers requests, and takes the messages in them.
+struct Intake {
     signature: Arc<Signature>,
     format: Format,
     chat: Option<String>,
-    state: Mutex<State>,
+    admission: Mutex<Admission>,
     /// True once a person was told about messages of other chats.
     was_noted: AtomicBool,
     inbox: Inbox,
 }
 
-struct State {
+/// The messages that were taken, and the number that may come now.
+struct Admission {
     seen: Seen,
     /// The messages that may come now.
     tokens: f64,
     at: Instant,
 }
 
-impl Desk {
+impl Intake {
     fn answer(&self, request: &ServerRequest) -> ServerAnswer {
         let answer = |status, text: &str| ServerAnswer::new(status, text.to_owned());
         if request.path != "/" {
@@ -104,15 +105,15 @@ impl Desk {
         };
         // The id is signed too, so a replay has the id.
         let key = id.map_or_else(|| signed.signature.to_vec(), |id| format!("id {id}").into_bytes());
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.seen.contains(&key) {
+        let mut admission = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+        if admission.seen.contains(&key) {
             // A service that repeats a message it got no answer to is told that it arrived. So is one who replays it.
             return answer(StatusCode::OK, "taken before");
         }
-        if !state.take_token() {
+        if !admission.take_token() {
             return answer(StatusCode::TOO_MANY_REQUESTS, "too many messages; send it again later");
         }
-        match self.inbox.offer(message, &mut || state.seen.insert(&key)) {
+        match self.inbox.offer(message, &mut || admission.seen.insert(&key)) {
             Ok(()) => answer(StatusCode::OK, "taken"),
             Err(error) => ServerAnswer::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         }
@@ -126,7 +127,7 @@ impl Desk {
     }
 }
 
-impl State {
+impl Admission {
     /// Returns false if too many messages came in a short time.
     fn take_token(&mut self) -> bool {
         let passed = self.at.elapsed().as_secs_f64();

@@ -127,6 +127,8 @@ impl Channel for Webhook {
             let url = self.url.as_ref().ok_or_else(missing)?;
             let request = Request::new(Method::POST, url.as_str()).map_err(SendError::from_connecting)?;
             let request = request.with_json(&self.body(delivery.message)?).map_err(SendError::from_connecting)?;
+            // Elsewhere, it could be sent twice, or be read by others.
+            let request = request.with_max_redirects(0);
             // The status says all, so the body is not waited for.
             let answered = delivery.client.stream(delivery.cx, request).await.map_err(SendError::from_request)?;
             answer::check(answered.status)

@@ -55,6 +55,19 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     assert_eq!(listening.texts(2).await, ["four", "five"]);
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn an_inbox_that_is_no_file_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // Opening it for reading waits for a writer.
+    assert!(std::process::Command::new("mkfifo").arg(folder.join("in.jsonl")).status().unwrap().success());
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    listening.until(|listening| listening.has_ended().then_some(())).await;
+    let error = listening.end().await.unwrap_err();
+    assert!(error.to_string().contains("in.jsonl cannot be read"), "{error}");
+}
+
 #[tokio::test]
 async fn the_lines_of_a_file_that_becomes_shorter_are_not_taken_again() {
     let folder = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tools::{Secret, ToolError};
 use tools_http::testing::TestResolver;
-use tools_http::{HttpClient, HttpLimits, HttpOptions};
+use tools_http::{HttpClient, HttpOptions};
 use tools_message::{ChannelSettings, Channels};
 use tools_testkit::TestHost;
 
@@ -14,11 +14,9 @@ use tools_testkit::TestHost;
 pub(crate) const GRANT: [&str; 4] =
     ["message:write:**", "net:write:127.0.0.1:*", "net:write:mail.example:*", "net:write:hook.example:*"];
 
-/// Returns the options of a client that may reach the servers of the tests, and follows no redirect.
+/// Returns the options of a client that may reach the servers of the tests.
 pub(crate) fn options() -> HttpOptions {
-    let mut limits = HttpLimits::default();
-    limits.max_redirects = 0;
-    HttpOptions::new().with_private_host("127.0.0.1").with_limits(limits)
+    HttpOptions::new().with_private_host("127.0.0.1")
 }
 
 /// Returns options in which a name leads to a server.

@@ -158,7 +158,11 @@ async fn the_status_of_a_webhook_decides() {
         (700, Some("may have arrived")),
     ] {
         let answer = format!("HTTP/1.1 {status} X\r\nlocation: /other\r\ncontent-length: 0\r\n\r\n");
-        let server = TestServer::start(move |_| answer.clone().into_bytes()).await;
+        let server = TestServer::start(move |received| match received.path() {
+            "/hook" => answer.clone().into_bytes(),
+            _ => TestServer::ok("text/plain", "ok"),
+        });
+        let server = server.await;
         let host = host("out", "webhook", &webhook(&server.url("/hook")), options());
         let sent = send(&host, "hello").await;
         match code {

@@ -8,56 +8,56 @@
 //! 4. It is kept in a file of its channel, unless sessions are not recorded.
 //! 5. It waits for the messages of its chat that came before, and for one of the sessions that may run at the same time.
 //! 6. The session of its chat is opened. It first finishes the run of a message that an earlier process began.
-//! 7. It is begun: its file says so, and its run begins, which the journal records.
-//! 8. The answer of the run goes out as a call of `message.send`, which the journal records too. Then its file is removed.
+//! 7. It is begun: its file gets the length of the conversation before it, and its run begins, which the journal records.
+//! 8. The answer of the run goes out as a call of `message.send`, which the journal records too. Then its file is removed. If there is no
+//!    answer, its file is removed first, and then an apology goes out.
 //!
 //! A message is handled at most once, and answered at most once. After a restart,
 //!
-//! - a message that was kept is handled;
-//! - a run that was begun is finished, and an answer whose sending was not begun is sent.
+//! - a message that was kept is handled, also one that was begun, if the journal has no run of it: the conversation of such a run is longer
+//!   than the file says;
+//! - a run that was begun is finished, and an answer whose sending was not begun is sent;
+//! - a message that was begun is answered with an apology if its journal is missing, because nobody knows how far its run came.
 //!
-//! A message is lost if the process is killed between 3 and 4, or in 7 before the first record. If a session cannot be opened, the program
-//! ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes on.
+//! A message is lost if the process is killed between 3 and 4, and its answer while it is sent, or between the two steps of 8. If a session cannot be opened, the
+//! program ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes
+//! on.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agent::{Outcome, Run, Summary};
-use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tools::call::{CallPlace, Isolated, Panic};
-use tools::protocol::{Digest, Message, Role};
-use tools::{CancellationToken, visible_text};
+use tools::CancellationToken;
+use tools::call::{Isolated, Panic};
+use tools::protocol::Digest;
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
+use super::chat_session::{ChatSession, length, say};
 use super::folder::ChannelFolder;
-use super::waiting::{ChatKey, Waiting, WaitingMessages};
+use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
+use crate::config::Settings;
 use crate::error::Error;
 use crate::host::how_to_grant;
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::session::{Chat, OpenSession, SessionOptions};
-use crate::visible::visible;
+use crate::sessions::Retention;
 use crate::wording::counted;
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
 const GRACE: Duration = Duration::from_secs(10);
 const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
-/// The most characters of an answer.
-const MAX_ANSWER: usize = 19_900;
-
-/// The answer to a message whose run failed. The reason is for the person who runs the program.
-const FAILED: &str = "I could not answer this message.";
-
 /// Runs the sessions of the chats: one message of a chat at a time, and a limited number of chats in parallel.
 pub(super) struct Chats {
     options: SessionOptions,
     /// False if sessions and messages are in memory alone.
     is_recorded: bool,
+    /// The limits of the journals of a channel.
+    retention: Retention,
     permits: Semaphore,
     waiting: Mutex<WaitingMessages>,
     tasks: Mutex<JoinSet<()>>,
@@ -71,13 +71,14 @@ pub(super) struct Chats {
 impl Chats {
     pub(super) fn new(
         options: SessionOptions,
-        is_recorded: bool,
+        settings: &Settings,
         parallel: usize,
         shutdown: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
             options,
-            is_recorded,
+            is_recorded: settings.record_sessions.value,
+            retention: Retention::from_settings(settings).without_kept(),
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),
             tasks: Mutex::default(),
@@ -91,7 +92,7 @@ impl Chats {
     pub(super) fn restore(self: &Arc<Self>, channel: &str, folder: &Arc<ChannelFolder>) -> std::io::Result<()> {
         for (file, message) in folder.kept().read()? {
             let key = (channel.to_owned(), message.chat().to_owned());
-            self.push(&mut self.waiting(), key, folder, Waiting { message, kept: Some(file) });
+            self.push(&mut self.waiting(), key, folder, QueuedMessage { message, kept: Some(file) });
         }
         Ok(())
     }
@@ -111,10 +112,10 @@ impl Chats {
         }
         claim().map_err(|error| NotTaken::Unclaimed { reason: error.to_string() })?;
         let kept = self.is_recorded.then(|| folder.kept().keep(&message)).and_then(|kept| {
-            let warn = |error| self.say(&key, &format!("the message waits in memory alone: {error}"));
+            let warn = |error| say(&key, &format!("the message waits in memory alone: {error}"));
             kept.map_err(warn).ok()
         });
-        self.push(&mut waiting, key, folder, Waiting { message, kept });
+        self.push(&mut waiting, key, folder, QueuedMessage { message, kept });
         Ok(())
     }
 
@@ -124,7 +125,7 @@ impl Chats {
         waiting: &mut WaitingMessages,
         key: ChatKey,
         folder: &Arc<ChannelFolder>,
-        message: Waiting,
+        message: QueuedMessage,
     ) {
         if waiting.push(&key, message) {
             let (chats, folder) = (self.clone(), folder.clone());
@@ -164,11 +165,12 @@ impl Chats {
             match Isolated::new(|| Box::pin(self.handle(&key, folder, &mut message))).await {
                 Ok(Ok(true)) => {}
                 Ok(Ok(false)) => self.waiting().push_front(&key, message),
-                Ok(Err(error)) => self.say(&key, &error.to_string()),
+                Ok(Err(error)) => say(&key, &error.to_string()),
                 Err(Panic(reason)) => {
-                    self.say(&key, &format!("the run of a message panicked, and has no answer: {reason}"));
-                    if let Err(error) = message.end() {
-                        self.say(&key, &format!("the file of the message cannot be removed: {error}"));
+                    say(&key, &format!("the run of a message panicked, and has no answer: {reason}"));
+                    let answered = Isolated::new(|| Box::pin(self.end_panicked(&key, folder, &mut message))).await;
+                    if let Err(error) = answered.unwrap_or(Ok(())) {
+                        say(&key, &error.to_string());
                     }
                 }
             }
@@ -187,57 +189,116 @@ impl Chats {
     }
 
     /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
-    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, waiting: &mut Waiting) -> Result<bool, Error> {
-        let mut open = match self.open(key, folder).await {
-            Ok(open) => open,
+    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, message: &mut QueuedMessage) -> Result<bool, Error> {
+        let begun_after = message.begun_after();
+        if begun_after.is_none() {
+            self.make_room(key, folder);
+        }
+        let is_lost = begun_after.is_some() && !(self.is_recorded && self.journal(key, folder).exists());
+        let mut chat = match self.open(key, folder).await {
+            Ok(open) => ChatSession::new(key, open, &self.runs),
             Err(error) => {
                 self.fail(error);
                 return Ok(false);
             }
         };
-        open.session.context().record_exposure();
-        match open.resumed.take() {
-            Some(run) if waiting.is_begun() || run.is_answered() => self.resume(key, &mut open, run).await,
-            Some(run) => self.go_on(&mut open, run).await,
-            None => {}
+        if is_lost {
+            end(key, message)?;
+            chat.apologise().await;
+            return Err(Error::Run("the record of it is missing".to_owned()));
+        }
+        if let Some(run) = chat.take_run() {
+            let is_own = begun_after.is_some_and(|after| length(run.messages()) > after);
+            if !is_own && !run.is_answered() {
+                chat.go_on(run).await;
+            } else {
+                let ended = chat.resume(run).await;
+                if is_own {
+                    return self.end(key, &chat, message, ended).await;
+                }
+                if let Err(error) = ended {
+                    say(key, &error.to_string());
+                }
+            }
         }
         if self.runs.is_cancelled() {
             return Ok(false);
         }
-        let unwritable = |error| Error::Channel {
-            channel: key.0.clone(),
-            reason: format!("the file of a message that waits cannot be changed: {error}"),
-        };
-        if waiting.is_begun() {
-            return waiting.end().map(|()| true).map_err(unwritable);
+        message.begin(chat.length()).map_err(|error| unwritable(key, &error))?;
+        let ended = chat.run(message.message.text()).await;
+        self.end(key, &chat, message, ended).await
+    }
+
+    /// Ends a message whose run has ended. Returns false if it is left to the next start.
+    async fn end(
+        &self,
+        key: &ChatKey,
+        chat: &ChatSession<'_>,
+        message: &mut QueuedMessage,
+        ended: Result<(), Error>,
+    ) -> Result<bool, Error> {
+        if ended.is_err() && self.runs.is_cancelled() && message.begun_after().is_some() {
+            return Ok(false);
         }
-        waiting.begin().map_err(unwritable)?;
-        let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
-        let ended = driver.run(&mut open.session, visible_text(waiting.message.text())).await;
-        match &ended {
-            Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => self.answer(key, &open, text, false).await,
-            // It continues after a restart.
-            Ok(Summary { outcome: Outcome::Cancelled, .. }) if waiting.is_begun() => return Ok(false),
-            _ => self.reply(key, &open, FAILED, None, false).await,
+        end(key, message)?;
+        if ended.is_err() {
+            chat.apologise().await;
         }
-        waiting.end().map_err(unwritable)?;
-        match ended.map_err(Error::Driver)?.outcome {
-            Outcome::Answer { .. } => Ok(true),
-            outcome => Err(Error::Run(reason(&outcome))),
+        ended.map(|()| true)
+    }
+
+    /// Tells the chat of a message whose run panicked that it has no answer.
+    async fn end_panicked(
+        &self,
+        key: &ChatKey,
+        folder: &ChannelFolder,
+        message: &mut QueuedMessage,
+    ) -> Result<(), Error> {
+        end(key, message)?;
+        let open = self.open(key, folder).await?;
+        ChatSession::new(key, open, &self.runs).apologise().await;
+        Ok(())
+    }
+
+    /// Returns the journal of a chat. A chat has one in each workspace, because a session keeps to the one that it began in.
+    fn journal(&self, (_, id): &ChatKey, folder: &ChannelFolder) -> PathBuf {
+        let place = format!("{}\0{id}", self.options.host.root.workspace());
+        let mut name = Digest::hash_bytes(place.as_bytes()).to_string();
+        name.truncate(32);
+        folder.journal(&name)
+    }
+
+    /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
+    fn make_room(&self, key: &ChatKey, folder: &ChannelFolder) {
+        let is_new = self.is_recorded
+            && ChannelFolder::remove_full(&self.journal(key, folder), &self.retention).unwrap_or_else(|error| {
+                say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
+                false
+            });
+        if is_new {
+            self.prune(&key.0, folder);
+        }
+    }
+
+    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task.
+    pub(super) fn prune(&self, channel: &str, folder: &ChannelFolder) {
+        // Held to the end, so that no other chat opens its journal meanwhile.
+        let waiting = self.waiting();
+        let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| self.journal(key, folder));
+        if let Err(error) = folder.prune(&self.retention, &in_use.collect()) {
+            notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
         }
     }
 
     /// Opens the session of a chat, which continues if it was recorded.
-    async fn open(&self, (channel, id): &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
-        // A chat has a session in each workspace, because a session keeps to the one that it began in.
-        let mut name =
-            Digest::hash_bytes(format!("{}\0{id}", self.options.host.root.workspace()).as_bytes()).to_string();
-        name.truncate(32);
-        let journal = folder.path().join(format!("{name}.journal"));
+    async fn open(&self, key: &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
+        let (channel, id) = key;
+        let journal = self.journal(key, folder);
+        let name = format!("{channel}/{}", journal.file_stem().unwrap_or_default().display());
         let chat = Chat { channel: channel.clone(), id: id.clone() };
         let options = || {
             let options = match self.is_recorded {
-                true => self.options.journal.for_chat(journal.clone(), format!("{channel}/{name}")),
+                true => self.options.journal.for_chat(journal.clone(), name.clone()),
                 false => self.options.journal.clone(),
             };
             self.options.for_chat(chat.clone(), options)
@@ -248,99 +309,29 @@ impl Chats {
         match open(options()).await {
             // The program ended between the start of the session and its first run.
             Err(Error::NoSession(_)) => {
-                for end in ["", "-wal", "-shm"] {
-                    let mut path = journal.clone().into_os_string();
-                    path.push(end);
-                    let _ = std::fs::remove_file(PathBuf::from(path));
-                }
+                let _ = ChannelFolder::remove(&journal);
                 open(options()).await
             }
             opened => opened,
         }
     }
 
-    /// Finishes the run of an earlier process. If that fails, the conversation goes on behind its prompt.
-    async fn resume(&self, key: &ChatKey, open: &mut OpenSession, run: Run) {
-        let (was_answered, conversation) = (run.is_answered(), run.messages().to_vec());
-        let driver = open.runner.driver.clone().with_cancellation(self.runs.clone());
-        let failure = match driver.resume(&mut open.session, run).await {
-            Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) => {
-                return self.answer(key, open, &text, was_answered).await;
-            }
-            Ok(Summary { outcome, .. }) => reason(&outcome),
-            Err(error) => Error::Driver(error).to_string(),
-        };
-        restore(open, conversation);
-        self.say(key, &format!("the run of an earlier process has no answer: {failure}"));
-    }
-
-    /// Goes on behind the conversation of a run that failed. It is resumed and cancelled at once, so that its calls have results and none
-    /// of them runs.
-    async fn go_on(&self, open: &mut OpenSession, run: Run) {
-        let conversation = run.messages().to_vec();
-        let cancelled = CancellationToken::new();
-        cancelled.cancel();
-        let driver = open.runner.driver.clone().with_cancellation(cancelled);
-        // The error was the answer to the message of the run.
-        let _ = driver.resume(&mut open.session, run).await;
-        restore(open, conversation);
-    }
-
-    /// Sends the answer of a run. The place behind the last turn names it in the journal, which knows whether it was sent before.
-    async fn answer(&self, key: &ChatKey, open: &OpenSession, text: &str, was_answered: bool) {
-        self.reply(key, open, text, Some(CallPlace::new(open.session.turns(), 0)), was_answered).await;
-    }
-
-    /// Sends a text to the chat at most once, as a call of `message.send`. The call outlives the cancellation of the runs.
-    async fn reply(&self, key: &ChatKey, open: &OpenSession, text: &str, place: Option<CallPlace>, is_repeated: bool) {
-        let mut cut: String = text.chars().take(MAX_ANSWER).collect();
-        if cut.len() < text.len() {
-            cut += "\n\n(The answer was cut here.)";
-        }
-        if cut.trim().is_empty() {
-            return self.say(key, "the answer is empty");
-        }
-        let cx = open.session.context().clone().with_cancellation(CancellationToken::new());
-        let cx = place.into_iter().fold(cx, tools::ToolContext::with_place);
-        let sent = match tools::execute(&cx, "message.send", json!({"text": cut})).await {
-            Ok(result) if !result.is_error => "answered".to_owned(),
-            Ok(result) => result.to_text(),
-            Err(error) => error.to_string(),
-        };
-        if !is_repeated {
-            self.say(key, &sent);
-        }
-    }
-
     fn waiting(&self) -> MutexGuard<'_, WaitingMessages> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn say(&self, (channel, id): &ChatKey, text: &str) {
-        notice::note(&visible(&format!("{channel}/{id}: {text}")));
-    }
 }
 
-/// Gives a session the conversation of a run without a turn of the model, which does not enter the session by itself.
-fn restore(open: &mut OpenSession, conversation: Vec<Message>) {
-    if open.session.messages().is_empty() {
-        let conversation = conversation.into_iter().filter(|message| message.role != Role::System);
-        conversation.for_each(|message| open.session.push(message));
-    }
+/// Removes the file of a message.
+fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), Error> {
+    message.end().map_err(|error| unwritable(key, &error))
+}
+
+fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> Error {
+    let reason = format!("the file of a message that waits cannot be changed: {error}");
+    Error::Channel { channel: channel.clone(), reason }
 }
 
 /// Returns a count of messages with its unit.
 fn messages(count: usize) -> String {
     counted(count.try_into().unwrap_or(u64::MAX), "message")
-}
-
-/// Returns the reason that a run has no answer.
-fn reason(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Cancelled => "it was cancelled".to_owned(),
-        Outcome::Budget(_) => "a budget ran out".to_owned(),
-        Outcome::Loop(_) => "the model repeated a call".to_owned(),
-        Outcome::Failed { message, .. } => message.clone(),
-        _ => "there is no answer".to_owned(),
-    }
 }

@@ -1,7 +1,11 @@
 //! [`ChannelFolder`]: the state of a channel that is listened to.
 
-use std::fs::{File, TryLockError};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use tools::protocol::Digest;
 use tools_store::private;
@@ -9,6 +13,11 @@ use tools_store::private;
 use super::kept::KeptMessages;
 use crate::error::Error;
 use crate::folders;
+use crate::sessions::{Retention, SessionFiles};
+
+/// The end of the name of a journal, and those of the files that SQLite creates beside it.
+const JOURNAL: &str = "journal";
+const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
 
 /// The folder of a channel in the state folder, with the journals of its chats. No other process listens to the channel until this value
 /// is dropped.
@@ -27,7 +36,7 @@ impl ChannelFolder {
         let refused = |reason: String| Error::Channel { channel: channel.to_owned(), reason };
         let state = folders::state().ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable =
-            |path: &Path, error: std::io::Error| refused(format!("{}: {error}; check the folder", path.display()));
+            |path: &Path, error: io::Error| refused(format!("{}: {error}; check the folder", path.display()));
         let path = state.join("listen").join(folder_name(channel, origin, folders::settings().as_deref()));
         for folder in [&state, &state.join("listen"), &path] {
             private::prepare_folder(folder).map_err(|error| unusable(folder, error))?;
@@ -53,10 +62,54 @@ impl ChannelFolder {
         &self.path
     }
 
+    /// Returns the path of a journal, existing or not.
+    pub(super) fn journal(&self, name: &str) -> PathBuf {
+        self.path.join(name).with_extension(JOURNAL)
+    }
+
+    /// Removes a journal, which is last: one that was removed in part has nothing of another one.
+    pub(super) fn remove(journal: &Path) -> io::Result<()> {
+        for end in BESIDE.into_iter().chain([JOURNAL]) {
+            match fs::remove_file(journal.with_extension(end)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a journal that the retention does not keep even if it is the only one. Returns true if it is missing now.
+    pub(super) fn remove_full(journal: &Path, retention: &Retention) -> io::Result<bool> {
+        let Some(files) = files(journal.to_owned()) else { return Ok(true) };
+        if retention.is_full(files.bytes) {
+            Self::remove(journal)?;
+        }
+        Ok(retention.is_full(files.bytes))
+    }
+
+    /// Removes the journals that the retention does not keep, except those in use.
+    pub(super) fn prune(&self, retention: &Retention, in_use: &HashSet<PathBuf>) -> io::Result<()> {
+        let mut journals = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|end| end == JOURNAL) && !in_use.contains(&path) {
+                journals.extend(files(path));
+            }
+        }
+        journals.sort_unstable_by_key(|journal| Reverse(journal.changed));
+        retention.surplus(&journals, SystemTime::now()).into_iter().try_for_each(|journal| Self::remove(journal))
+    }
+
     /// Returns the messages that wait.
     pub(super) fn kept(&self) -> &KeptMessages {
         &self.kept
     }
+}
+
+/// Returns the size and the last change of a journal with the files beside it.
+fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
+    let path = journal.clone();
+    SessionFiles::read(journal, &path, BESIDE.into_iter().map(|end| path.with_extension(end)))
 }
 
 /// Returns the name of the folder of a channel that this file describes. No name of a channel contains `@`.

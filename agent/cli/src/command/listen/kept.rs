@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tools_builtin::message::IncomingMessage;
 use tools_store::private;
 
-/// The end of the name of the file of a message that waits, and of one whose run was begun.
+/// The end of the name of the file of a message that waits.
 const WAITING: &str = "json";
+
+/// The end of the name of the file of a message whose run was begun. The length of the conversation before it follows.
 const BEGUN: &str = "begun";
 
 /// The messages of a channel that have no answer yet, one file each. The name is a number, in the order in which they came.
@@ -27,14 +29,15 @@ pub(super) struct KeptFile {
 }
 
 impl KeptFile {
-    /// Returns true if the run of the message was begun.
-    pub(super) fn is_begun(&self) -> bool {
-        self.path.extension().is_some_and(|end| end == BEGUN)
+    /// Returns the length of the conversation before the message if its run was begun, or else `None`. It is 0 in a file without one.
+    pub(super) fn begun_after(&self) -> Option<usize> {
+        let after = self.path.extension()?.to_str()?.strip_prefix(BEGUN)?;
+        Some(after.parse().unwrap_or(0))
     }
 
-    /// Stores that the run of the message begins.
-    pub(super) fn begin(&mut self) -> io::Result<()> {
-        let begun = self.path.with_extension(BEGUN);
+    /// Stores that the run of the message begins, after a conversation of this length.
+    pub(super) fn begin(&mut self, after: usize) -> io::Result<()> {
+        let begun = self.path.with_extension(format!("{BEGUN}{after}"));
         fs::rename(&self.path, &begun)?;
         self.path = begun;
         Ok(())
@@ -83,7 +86,8 @@ fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let is_message = path.extension().is_some_and(|end| end == WAITING || end == BEGUN);
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let is_message = end == WAITING || end.starts_with(BEGUN);
         let number = path.file_stem().filter(|_| is_message).and_then(|stem| stem.to_str()?.parse::<u64>().ok());
         files.extend(number.map(|number| (number, path)));
     }

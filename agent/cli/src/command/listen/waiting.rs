@@ -21,7 +21,7 @@ pub(super) type ChatKey = (String, String);
 
 /// A message that waits.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct QueuedMessage {
     pub(super) message: IncomingMessage,
     /// Its file. `None` if it is in memory alone.
     pub(super) kept: Option<KeptFile>,
@@ -30,19 +30,19 @@ pub(super) struct Waiting {
 /// The messages that wait, of each chat with a task.
 #[derive(Debug, Default)]
 pub(super) struct WaitingMessages {
-    by_chat: HashMap<ChatKey, VecDeque<Waiting>>,
+    by_chat: HashMap<ChatKey, VecDeque<QueuedMessage>>,
     bytes: usize,
 }
 
-impl Waiting {
-    /// Returns true if an earlier process began the run of the message.
-    pub(super) fn is_begun(&self) -> bool {
-        self.kept.as_ref().is_some_and(KeptFile::is_begun)
+impl QueuedMessage {
+    /// Returns the length of the conversation before the message if the file says that its run was begun, or else `None`.
+    pub(super) fn begun_after(&self) -> Option<usize> {
+        self.kept.as_ref().and_then(KeptFile::begun_after)
     }
 
-    /// Stores that the run of the message begins, which is then not begun again.
-    pub(super) fn begin(&mut self) -> io::Result<()> {
-        self.kept.as_mut().map_or(Ok(()), KeptFile::begin)
+    /// Stores that the run of the message begins, after a conversation of this length.
+    pub(super) fn begin(&mut self, after: usize) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.begin(after))
     }
 
     /// Removes the file of the message.
@@ -62,7 +62,7 @@ impl WaitingMessages {
     }
 
     /// Adds a message. Returns true if its chat needs a task.
-    pub(super) fn push(&mut self, chat: &ChatKey, waiting: Waiting) -> bool {
+    pub(super) fn push(&mut self, chat: &ChatKey, waiting: QueuedMessage) -> bool {
         self.bytes += waiting.message.text().len();
         if let Some(queue) = self.by_chat.get_mut(chat) {
             queue.push_back(waiting);
@@ -73,13 +73,13 @@ impl WaitingMessages {
     }
 
     /// Returns a message that was not handled to the front of its chat.
-    pub(super) fn push_front(&mut self, chat: &ChatKey, waiting: Waiting) {
+    pub(super) fn push_front(&mut self, chat: &ChatKey, waiting: QueuedMessage) {
         self.bytes += waiting.message.text().len();
         self.by_chat.entry(chat.clone()).or_default().push_front(waiting);
     }
 
     /// Removes and returns the next message of a chat.
-    pub(super) fn pop(&mut self, chat: &ChatKey) -> Option<Waiting> {
+    pub(super) fn pop(&mut self, chat: &ChatKey) -> Option<QueuedMessage> {
         let next = self.by_chat.get_mut(chat)?.pop_front()?;
         self.bytes -= next.message.text().len();
         Some(next)
@@ -92,6 +92,11 @@ impl WaitingMessages {
             self.by_chat.remove(chat);
         }
         is_done
+    }
+
+    /// Returns the chats with a task.
+    pub(super) fn chats(&self) -> impl Iterator<Item = &ChatKey> {
+        self.by_chat.keys()
     }
 
     /// Returns the number of messages in files, and of those in memory alone.
@@ -114,7 +119,7 @@ mod tests {
         for number in 0..MAX_OPEN {
             let chat = ("box".to_owned(), number.to_string());
             while waiting.has_room(&chat, &message) {
-                waiting.push(&chat, Waiting { message: message.clone(), kept: None });
+                waiting.push(&chat, QueuedMessage { message: message.clone(), kept: None });
                 count += 1;
             }
         }

@@ -1,0 +1,107 @@
+//! `listen`: the provider of a chat, and the time for which its session is kept.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use tools_http::testing::TestServer;
+
+use crate::config::user_file;
+use crate::listen::{Post, until};
+use crate::listen_life::Silent;
+use crate::model::ANSWER;
+use crate::web::PageServer;
+
+/// The script of a session with two turns.
+const TURNS: [&str; 2] = [r#"{"text": "one"}"#, r#"{"text": "two"}"#];
+
+/// Dates a journal and the files beside it back by more than the default of `sessions.max_age`.
+fn age(journal: &Path) {
+    let long_ago = SystemTime::now() - Duration::from_secs(40 * 24 * 60 * 60);
+    for end in ["journal", "journal-wal", "journal-shm"] {
+        if let Ok(file) = fs::File::options().write(true).open(journal.with_extension(end)) {
+            file.set_modified(long_ago).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_chat_goes_on_with_the_provider_and_the_model_of_the_day() {
+    let post = Post::with_settings("provider = 'direct'\n");
+    let listener = post.listen(&[]);
+    post.put("a", "time.now zone=UTC");
+    drop(post.answers(1));
+    let settings = fs::read_to_string(user_file(&post.crib)).unwrap();
+    let models: Vec<_> = (0..2).map(|_| PageServer::new(|_| TestServer::ok("text/event-stream", ANSWER))).collect();
+    for (count, model) in models.iter().enumerate() {
+        let chosen = format!("provider = 'openai'\nmodel = 'm-{count}'\nbase_url = '{}'", model.url("/v1"));
+        fs::write(user_file(&post.crib), settings.replace("provider = 'direct'", &chosen)).unwrap();
+        post.put("a", &format!("question {count}"));
+        assert_eq!(post.answers(count + 2)("a")[count + 1], "It says hello.");
+        let [body] = &model.bodies()[..] else { panic!("{:?}", model.bodies()) };
+        assert!(body.contains(&format!("m-{count}")) && body.contains("time.now zone=UTC"), "{body}");
+    }
+    fs::write(user_file(&post.crib), settings).unwrap();
+    post.put("a", "fs.read path=README.md");
+    assert!(post.answers(4)("a")[3].contains("# Hello"));
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_chat_without_messages_is_forgotten_after_a_time() {
+    let post = Post::new();
+    let script = post.crib.script(&TURNS);
+    let listener = post.listen(&["--script", &script]);
+    post.put("a", "next");
+    drop(post.answers(1));
+    let [old] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
+    post.put("b", "next");
+    drop(post.answers(2));
+    listener.end("-TERM").expect(0);
+
+    age(old);
+    let listener = post.listen(&["--script", &script]);
+    post.put("b", "next");
+    assert_eq!(post.answers(3)("b"), ["one", "two"]);
+    assert!(!old.exists() && post.journals().len() == 1, "{:?}", post.journals());
+    post.put("a", "next");
+    assert_eq!(post.answers(4)("a"), ["one", "one"]);
+
+    // Also without a restart.
+    let journals = post.journals();
+    until(|| journals.iter().all(|journal| !journal.with_extension("journal-wal").exists()).then_some(()));
+    journals.iter().for_each(|journal| age(journal));
+    post.put("c", "next");
+    assert_eq!(post.answers(5)("c"), ["one"]);
+    listener.end("-TERM").expect(0);
+    assert!(post.journals().len() == 1 && !journals.contains(&post.journals()[0]), "{:?}", post.journals());
+}
+
+#[test]
+fn runs_that_were_interrupted_long_ago_are_finished() {
+    let post = Post::new();
+    let Silent { server, flags } = Silent::new(&post);
+    let flags: Vec<_> = flags.iter().map(String::as_str).collect();
+    ["a", "b"].iter().for_each(|chat| post.put(chat, "begin"));
+    let listener = post.listen(&flags);
+    let pending = ["a", "b"].map(|_| server.accept().unwrap());
+    listener.end("-KILL");
+    drop((pending, server));
+    post.journals().iter().for_each(|journal| age(journal));
+    // One of them waits while sessions are pruned.
+    let listener = post.listen(&[&flags[..], &["--max-chats", "1"]].concat());
+    let answers = post.answers(2);
+    assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
+    listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn a_chat_that_is_larger_than_all_sessions_may_be_begins_anew() {
+    let post = Post::with_settings("sessions.max_bytes = '1KB'\n");
+    let script = post.crib.script(&TURNS);
+    let listener = post.listen(&["--script", &script]);
+    post.put("a", "next");
+    post.put("a", "next");
+    assert_eq!(post.answers(2)("a"), ["one", "one"]);
+    listener.end("-TERM").expect(0);
+}
