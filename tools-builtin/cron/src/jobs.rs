@@ -146,12 +146,19 @@ impl Jobs {
         self.store().await?.read(|transaction| row::jobs(transaction, None)).await
     }
 
-    /// Removes a job of the workspace. A run that has begun goes on. Its log is kept.
+    /// Removes a job of the workspace. A run that has begun goes on. The log keeps its runs among those of jobs that are gone.
     ///
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
     pub async fn remove(&self, id: i64) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::remove(transaction, id)).await
+        self.change(id, move |transaction| row::remove(transaction, id)).await?;
+        // Else a server has the lock, and removes it after the run.
+        if let Some(file) = &self.file
+            && let Ok(Some(lock)) = JobLock::try_take(&locks(file), id)
+        {
+            lock.remove();
+        }
+        Ok(())
     }
 
     /// Pauses a job of the workspace, or resumes it. A run that has begun goes on. Runs that were due before `now` are then missed.
