@@ -12,15 +12,17 @@
 //!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
 //! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by two hours if it looks only once.
 //! 9. A paused job is not claimed.
-//! 10. A wait that ends too late (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
+//! 10. A wait that ends after `until` (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
 //!     waits for its time; no recorded moment counts as later than now.
 
 use jiff::Timestamp;
 use rusqlite::Transaction;
 
 use crate::job::{Delivery, DueRun, Missed, Outcome, RunEnd};
-use crate::watch::LATE_SECONDS;
 use crate::{CronError, row};
+
+/// The seconds by which a run may be late without having been missed.
+const LATE_SECONDS: i64 = 60;
 
 /// The result of [`claim`].
 pub(crate) enum Claim {
