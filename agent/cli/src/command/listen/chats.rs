@@ -230,8 +230,8 @@ impl Chats {
     /// Opens the session of a chat, which continues if it was recorded.
     async fn open(&self, (channel, id): &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
         // A chat has a session in each workspace, because a session keeps to the one that it began in.
-        let mut name =
-            Digest::hash_bytes(format!("{}\0{id}", self.options.host.root.workspace()).as_bytes()).to_string();
+        let workspace = self.options.host.root.workspace()?;
+        let mut name = Digest::hash_bytes(format!("{workspace}\0{id}").as_bytes()).to_string();
         name.truncate(32);
         let journal = folder.path().join(format!("{name}.journal"));
         let chat = Chat { channel: channel.clone(), id: id.clone() };
