@@ -27,8 +27,10 @@ fn a_root_that_is_not_utf_8_is_refused_before_anything_is_read_for_it() {
     std::fs::create_dir(&root).unwrap();
     let run = |arguments: &[&str]| crate::ended(crib.command(arguments).arg("--root").arg(&root), b"");
     let reason = "its path is not UTF-8; choose a directory with --root";
-    assert!(run(&["doctor"]).expect(8).stdout.contains(reason));
-    for command in [&["run", "--provider", "direct", "fs.list path=."][..], &["cron", "list"], &["skills"], &["serve"]] {
+    let findings = run(&["doctor", "--json"]).expect(8).documents();
+    assert!(findings[0]["message"].as_str().unwrap().ends_with(reason), "{findings:?}");
+    for command in [&["run", "--provider", "direct", "fs.list path=."][..], &["cron", "list"], &["skills"], &["serve"]]
+    {
         assert!(run(command).expect(2).stderr.contains(reason), "{command:?}");
     }
 }
