@@ -217,9 +217,14 @@ impl Jobs {
             let look = Look { pending, next, since: presence.continued(recorded).since };
             Ok::<_, CronError>((look, presence.is_known(recorded)))
         };
-        match self.store().await?.read(look).await? {
+        let store = self.store().await?;
+        match store.read(look.clone()).await? {
             (look, true) => Ok(look),
-            (look, false) => Ok(Look { since: self.attend(presence).await?, ..look }),
+            // Attending may change the times.
+            (_, false) => {
+                let since = self.attend(presence).await?;
+                Ok(Look { since, ..store.read(look).await?.0 })
+            }
         }
     }
 
@@ -227,7 +232,12 @@ impl Jobs {
     pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
         let workspace = self.workspace.clone();
         let attend = move |transaction: &Transaction<'_>| {
-            let service = presence.continued(row::service(transaction, &workspace)?);
+            let recorded = row::service(transaction, &workspace)?;
+            let service = presence.continued(recorded);
+            // A pause, or a clock that was set back.
+            if recorded.is_none_or(|recorded| recorded.since != service.since) {
+                claim::correct(transaction, &workspace, presence.now)?;
+            }
             row::set_service(transaction, &workspace, service)?;
             Ok(service.since)
         };
