@@ -89,7 +89,7 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
-        let library = Library::load(self.root.workspace(), self.config.reads_files(), settings);
+        let library = Library::load(self.root.workspace()?, self.config.reads_files(), settings);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;

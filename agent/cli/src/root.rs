@@ -1,5 +1,6 @@
 //! [`RootOption`]: the workspace of a command, and its services.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,14 +40,19 @@ impl RootOption {
     }
 
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
-    pub(crate) fn workspace(&self) -> String {
+    ///
+    /// # Errors
+    /// Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
+    pub(crate) fn workspace(&self) -> Result<String, Error> {
         let root = self.setting().value;
-        root.canonicalize().unwrap_or(root).to_string_lossy().into_owned()
+        let resolved = root.canonicalize().unwrap_or(root);
+        let refused = |path: OsString| Error::Root { path: path.into(), reason: "its path is not UTF-8".to_owned() };
+        resolved.into_os_string().into_string().map_err(refused)
     }
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        self.services_with(settings, &Library::load(self.workspace(), true, settings))
+        self.services_with(settings, &Library::load(self.workspace()?, true, settings))
     }
 
     /// Returns the services of a session that makes no calls, with these skills.
@@ -76,7 +82,7 @@ impl RootOption {
         insert_sandbox(&mut services, settings);
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         #[cfg(feature = "cron")]
-        jobs::insert(&mut services, self.workspace());
+        jobs::insert(&mut services, self.workspace()?);
         web::insert(&mut services, settings)?;
         speech::insert(&mut services, settings)?;
         skills::insert(&mut services, library);
@@ -143,6 +149,23 @@ fn insert_workspace(
 #[cfg(all(test, feature = "builtin"))]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_root_that_is_not_utf_8_has_no_name_and_is_refused() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(std::ffi::OsStr::from_bytes(b"a\xff"));
+        std::fs::create_dir(&root).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        for root in [root, link] {
+            let option = RootOption { root: Some(root) };
+            let refused = option.workspace().unwrap_err().to_string();
+            assert!(refused.ends_with("its path is not UTF-8; choose a directory with --root"), "{refused}");
+        }
+    }
 
     #[test]
     fn calls_in_different_roots_do_not_wait_for_each_other() {

@@ -123,7 +123,7 @@ impl SessionOptions {
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
-        let resumed = self.journal.resumed(&self.host.root.workspace()).await?;
+        let resumed = self.journal.resumed(&self.host.root.workspace()?).await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
             Some(resumed) if self.chat.is_none() => {
@@ -172,7 +172,7 @@ impl SessionOptions {
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
-            None => self.journal.recording(self.host.root.workspace(), &settings, &choice).await?,
+            None => self.journal.recording(self.host.root.workspace()?, &settings, &choice).await?,
         };
         let tools = match &recording {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },

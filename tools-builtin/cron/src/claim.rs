@@ -12,15 +12,21 @@
 //!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
 //! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by two hours if it looks only once.
 //! 9. A paused job is not claimed.
-//! 10. A wait that ends too late (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
+//! 10. A wait that ends after `until` (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
 //!     waits for its time; no recorded moment counts as later than now.
+//! 11. A run that was planned over a day after now is planned anew: the clock was far ahead then, and is corrected.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use rusqlite::Transaction;
 
-use crate::job::{Delivery, DueRun, Missed, Outcome, RunEnd};
-use crate::watch::LATE_SECONDS;
+use crate::job::{Delivery, DueRun, JobSpec, Missed, Outcome, RunEnd};
 use crate::{CronError, row};
+
+/// The seconds by which a run may be late without having been missed.
+const LATE_SECONDS: i64 = 60;
+
+/// The seconds by which a clock is set back at most if runs are to wait for it.
+const SET_BACK_SECONDS: i64 = 24 * 60 * 60;
 
 /// The result of [`claim`].
 pub(crate) enum Claim {
@@ -58,12 +64,34 @@ pub(crate) fn claim(
     let run = DueRun { id: row::begin_run(transaction, &job, due, now)?, due, started: now, job };
     if is_missed && !is_repeated && run.job.spec.missed == Missed::Skip {
         row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note: None }, now)?;
-        return Ok(if advance(transaction, &run)? { Claim::Nothing } else { Claim::Gone });
+        return Ok(if advance(transaction, &run, now)? { Claim::Nothing } else { Claim::Gone });
     }
     if run.job.spec.delivery == Delivery::AtMostOnce {
         row::set_next(transaction, id, following(&run)?)?;
     }
     Ok(Claim::Run(Box::new(run)))
+}
+
+/// Corrects the planned runs of a workspace, as [`corrected`] does.
+pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
+    for job in row::jobs(transaction, Some(workspace))?.into_iter().flatten() {
+        let next = corrected(&job.spec, job.next, now)?;
+        if next != job.next {
+            row::set_next(transaction, job.id, next)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the planned run, or the next one after `now` if this one was planned more than [`SET_BACK_SECONDS`] after it, which the clock
+/// can only have shown by mistake.
+fn corrected(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<Option<Timestamp>, CronError> {
+    let latest = now.saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS)).unwrap_or(now);
+    // A run between them shows that the planned one was planned after that run.
+    match spec.next_after(latest)? {
+        Some(between) if planned.is_some_and(|planned| between < planned) => spec.next_after(now),
+        _ => Ok(planned),
+    }
 }
 
 /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.
@@ -77,7 +105,7 @@ pub(crate) fn finish(
     let is_repeated = run.job.spec.delivery == Delivery::AtLeastOnce && end.outcome == Outcome::CutOff;
     // The row itself is not read: it may have become unreadable meanwhile.
     match row::exists(transaction, run.job.id)? {
-        true if !is_repeated => advance(transaction, run),
+        true if !is_repeated => advance(transaction, run, now),
         is_kept => Ok(is_kept),
     }
 }
@@ -88,8 +116,8 @@ fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
 }
 
 /// Plans the run after this one. Removes the job and returns false if there is none.
-fn advance(transaction: &Transaction<'_>, run: &DueRun) -> Result<bool, CronError> {
-    let next = following(run)?;
+fn advance(transaction: &Transaction<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronError> {
+    let next = corrected(&run.job.spec, following(run)?, now)?;
     match next {
         Some(_) => row::set_next(transaction, run.job.id, next)?,
         None => row::remove(transaction, run.job.id)?,

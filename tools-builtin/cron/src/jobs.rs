@@ -146,12 +146,19 @@ impl Jobs {
         self.store().await?.read(|transaction| row::jobs(transaction, None)).await
     }
 
-    /// Removes a job of the workspace. A run that has begun goes on. Its log is kept.
+    /// Removes a job of the workspace. A run that has begun goes on. The log keeps its runs among those of jobs that are gone.
     ///
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
     pub async fn remove(&self, id: i64) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::remove(transaction, id)).await
+        self.change(id, move |transaction| row::remove(transaction, id)).await?;
+        // Else a server has the lock, and removes it after the run.
+        if let Some(file) = &self.file
+            && let Ok(Some(lock)) = JobLock::try_take(&locks(file), id)
+        {
+            lock.remove();
+        }
+        Ok(())
     }
 
     /// Pauses a job of the workspace, or resumes it. A run that has begun goes on. Runs that were due before `now` are then missed.
@@ -210,9 +217,14 @@ impl Jobs {
             let look = Look { pending, next, since: presence.continued(recorded).since };
             Ok::<_, CronError>((look, presence.is_known(recorded)))
         };
-        match self.store().await?.read(look).await? {
+        let store = self.store().await?;
+        match store.read(look.clone()).await? {
             (look, true) => Ok(look),
-            (look, false) => Ok(Look { since: self.attend(presence).await?, ..look }),
+            // Attending may change the times.
+            (_, false) => {
+                let since = self.attend(presence).await?;
+                Ok(Look { since, ..store.read(look).await?.0 })
+            }
         }
     }
 
@@ -220,7 +232,12 @@ impl Jobs {
     pub(crate) async fn attend(&self, presence: Presence) -> Result<Timestamp, CronError> {
         let workspace = self.workspace.clone();
         let attend = move |transaction: &Transaction<'_>| {
-            let service = presence.continued(row::service(transaction, &workspace)?);
+            let recorded = row::service(transaction, &workspace)?;
+            let service = presence.continued(recorded);
+            // A pause, or a clock that was set back.
+            if recorded.is_none_or(|recorded| recorded.since != service.since) {
+                claim::correct(transaction, &workspace, presence.now)?;
+            }
             row::set_service(transaction, &workspace, service)?;
             Ok(service.since)
         };

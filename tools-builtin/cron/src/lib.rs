@@ -13,7 +13,6 @@ mod row;
 mod schedule;
 mod serve;
 mod service;
-mod watch;
 mod written_time;
 mod zone;
 

@@ -43,7 +43,7 @@ pub(crate) const SCHEMA: Schema = Schema::new(
     ],
 );
 
-/// The number of runs of a job that the log keeps.
+/// The number of runs that the log keeps: the newest of each job, and the newest of all jobs of a workspace that are gone.
 const KEPT_RUNS: u32 = 1000;
 
 const JOB: &str = "SELECT id, workspace, spec, next_ms, paused, resumed_ms FROM job";
@@ -169,8 +169,13 @@ pub(crate) fn set_paused(
     Ok(())
 }
 
+/// Removes the job. Its runs are now those of a job that is gone, of which older ones make room for them.
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), CronError> {
-    transaction.execute("DELETE FROM job WHERE id = ?", [id])?;
+    let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
+    let workspace = transaction.prepare_cached(sql)?.query_row([id], |row| text(row, 0)).optional()?;
+    let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND job NOT IN (SELECT id FROM job)
+        ORDER BY id DESC LIMIT -1 OFFSET ?2)";
+    transaction.prepare_cached(sql)?.execute(params![workspace, KEPT_RUNS])?;
     Ok(())
 }
 

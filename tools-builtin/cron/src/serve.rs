@@ -14,7 +14,6 @@ use crate::job::{DueRun, RunEnd};
 use crate::jobs::{Jobs, Look};
 use crate::lock::JobLock;
 use crate::service::{ABSENCE, ABSENCE_OF_ONCE, Presence};
-use crate::watch::Watch;
 
 /// The longest wait, after which the server looks for jobs that other processes have added, and at the clock.
 const POLL: Duration = Duration::from_secs(2);
@@ -54,7 +53,6 @@ pub struct JobServer<'a, C = SystemClock> {
     jobs: &'a Jobs,
     clock: C,
     poll: Duration,
-    watch: Watch,
 }
 
 /// The result of serving the jobs that are due.
@@ -75,12 +73,11 @@ impl<'a> JobServer<'a> {
 impl<'a, C: Clock> JobServer<'a, C> {
     /// Creates a server with another clock.
     pub fn with_clock(jobs: &'a Jobs, clock: C) -> Self {
-        let watch = Watch::new(clock.now());
-        Self { jobs, clock, poll: POLL, watch }
+        Self { jobs, clock, poll: POLL }
     }
 
-    /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. Another server
-    /// takes a wait of over a minute for an absence.
+    /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. A wait
+    /// of over a minute is an absence.
     #[must_use]
     pub fn with_poll(self, poll: Duration) -> Self {
         Self { poll, ..self }
@@ -95,8 +92,10 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         mut run: impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<(), CronError> {
+        // The end of the last wait. Runs are no absence.
+        let mut since = self.clock.now();
         while !token.is_cancelled() {
-            let look = self.look(ABSENCE).await?;
+            let look = self.jobs.look(self.presence(since, ABSENCE)).await?;
             let next = look.next;
             if self.pass(look, ABSENCE, token, &mut run).await?.is_changed {
                 continue;
@@ -104,8 +103,8 @@ impl<'a, C: Clock> JobServer<'a, C> {
             let now = self.clock.now();
             let left = |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
             let wait = next.map_or(self.poll, |next| left(next).min(self.poll));
-            self.watch.wait_until(now.saturating_add(wait).unwrap_or(now));
             token.run_until_cancelled(self.clock.sleep(wait)).await;
+            since = self.clock.now();
         }
         Ok(())
     }
@@ -120,18 +119,13 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<usize, CronError> {
-        let look = self.look(ABSENCE_OF_ONCE).await?;
+        let look = self.jobs.look(self.presence(self.clock.now(), ABSENCE_OF_ONCE)).await?;
         Ok(self.pass(look, ABSENCE_OF_ONCE, token, run).await?.runs)
     }
 
-    async fn look(&mut self, absence: i64) -> Result<Look, CronError> {
-        self.watch.wake(self.clock.now());
-        self.jobs.look(self.presence(absence)).await
-    }
-
-    fn presence(&self, absence: i64) -> Presence {
+    fn presence(&self, since: Timestamp, absence: i64) -> Presence {
         let now = self.clock.now();
-        Presence { since: self.watch.since().min(now), now, absence }
+        Presence { since: since.min(now), now, absence }
     }
 
     /// Waits for a run. Meanwhile the store learns that this server is there.
@@ -140,7 +134,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
             loop {
                 tokio::time::sleep(ATTENDANCE).await;
                 // The next look reports a store that cannot be written.
-                let _ = self.jobs.attend(self.presence(absence)).await;
+                let _ = self.jobs.attend(self.presence(self.clock.now(), absence)).await;
             }
         };
         let (mut run, mut attend) = (pin!(run), pin!(attend));
@@ -190,8 +184,6 @@ impl<'a, C: Clock> JobServer<'a, C> {
                 lock.into_iter().for_each(JobLock::remove);
             }
         }
-        // Jobs were served meanwhile.
-        self.watch.wait_until(self.clock.now());
         Ok(pass)
     }
 }

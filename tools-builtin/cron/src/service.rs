@@ -20,7 +20,7 @@ pub(crate) struct Service {
 /// A look of one server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Presence {
-    /// The time since which this server has been there.
+    /// A time since which this server has not been absent.
     pub(crate) since: Timestamp,
     pub(crate) now: Timestamp,
     /// The seconds for which it may be absent now.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use crate::limits::{MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES};
+use crate::limits::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 use crate::row::{Room, insert};
 use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};
@@ -36,6 +36,15 @@ pub enum ImportError {
     /// The input has too many memories.
     #[error("there are more than {MAX_IMPORTED} memories, the limit of one import; split the file between two lines")]
     TooMany,
+    /// A scope would have too many memories, or a principal too long ones.
+    #[error(
+        "there is no room for line {line}: a scope has at most {MAX_ENTRIES} memories, and all memories of a principal have at most \
+         {MAX_TOTAL_BYTES} bytes; import fewer, or forget some first"
+    )]
+    NoRoom {
+        /// The number of the line.
+        line: u64,
+    },
     /// The store cannot be used.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -71,10 +80,14 @@ impl Memory {
         self.opened()?.write_blocking(|transaction| {
             let (mut imported, mut room) = (Imported::default(), Room::default());
             for (line, entry) in entries {
-                let inserted = insert(transaction, &mut room, &entry);
-                match inserted.map_err(|error| ImportError::Line { line, reason: error.to_string() })? {
-                    (_, true) => imported.added += 1,
-                    (_, false) => imported.known += 1,
+                match insert(transaction, &mut room, &entry) {
+                    Ok((_, true)) => imported.added += 1,
+                    Ok((_, false)) => imported.known += 1,
+                    // The memory that they name may be one of the lines before.
+                    Err(MemoryError::Full { .. } | MemoryError::TooMuch { .. }) => {
+                        return Err(ImportError::NoRoom { line });
+                    }
+                    Err(error) => return Err(error.into()),
                 }
             }
             Ok(imported)

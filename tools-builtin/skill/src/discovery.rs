@@ -192,7 +192,15 @@ impl Search {
             if self.is_full() {
                 return;
             }
-            let Ok(name) = name else { continue };
+            let name = match name {
+                Ok(name) => name,
+                Err(name) => {
+                    if matches!(kind, EntryKind::Folder | EntryKind::Link) {
+                        self.overlook(base, &path.join(name), "its name is not UTF-8; rename it".to_owned());
+                    }
+                    continue;
+                }
+            };
             if name.starts_with('.') || name == "node_modules" {
                 continue;
             }

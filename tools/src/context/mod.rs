@@ -10,6 +10,7 @@ mod layer;
 mod need;
 mod observer;
 mod order;
+mod origin;
 mod parent_call;
 mod permission;
 mod person;
@@ -190,36 +191,6 @@ impl ToolContext {
         if self.call.is_some() { self } else { self.with(|facts| facts.approver = Some(approver)) }
     }
 
-    /// Sets the name of the session.
-    #[must_use]
-    pub fn with_session(self, session: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.session = Some(session.into()))
-    }
-
-    /// Sets the principal, the user on whose behalf calls run.
-    #[must_use]
-    pub fn with_principal(self, principal: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.principal = Some(principal.into()))
-    }
-
-    /// Sets the channel of the conversation, such as a messaging service.
-    #[must_use]
-    pub fn with_channel(self, channel: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.channel = Some(channel.into()))
-    }
-
-    /// Sets the id of the conversation on its channel.
-    #[must_use]
-    pub fn with_chat(self, chat: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.chat = Some(chat.into()))
-    }
-
-    /// Sets the correlation id, which identifies a request across systems.
-    #[must_use]
-    pub fn with_correlation_id(self, id: impl Into<Arc<str>>) -> Self {
-        self.with(|facts| facts.correlation_id = Some(id.into()))
-    }
-
     /// Sets whether the spans of calls record arguments and results. Off by default.
     ///
     /// Secrets in arguments are [masked](crate::Entry::masked). All other content goes to the receiver of the spans. Inside of a call
@@ -279,31 +250,6 @@ impl ToolContext {
     /// Returns the call id from the model.
     pub fn call_id(&self) -> Option<&str> {
         self.facts.call_id.as_deref()
-    }
-
-    /// Returns the name of the session.
-    pub fn session(&self) -> Option<&str> {
-        self.facts.session.as_deref()
-    }
-
-    /// Returns the principal, the user on whose behalf calls run.
-    pub fn principal(&self) -> Option<&str> {
-        self.facts.principal.as_deref()
-    }
-
-    /// Returns the channel of the conversation.
-    pub fn channel(&self) -> Option<&str> {
-        self.facts.channel.as_deref()
-    }
-
-    /// Returns the id of the conversation on its channel.
-    pub fn chat(&self) -> Option<&str> {
-        self.facts.chat.as_deref()
-    }
-
-    /// Returns the correlation id.
-    pub fn correlation_id(&self) -> Option<&str> {
-        self.facts.correlation_id.as_deref()
     }
 
     /// Returns the running tool, or `None` outside of a call.

@@ -144,7 +144,7 @@ impl Schema {
     ///
     /// # Errors
     /// Returns an error if the file is something else or has a newer version.
-    fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
+    pub(crate) fn check(&self, connection: &Connection, path: &Path) -> Result<i64, StoreError> {
         let header = |name| pragma(connection, name).map_err(self.refused(path));
         if header("application_id")? != i64::from(self.application_id) {
             return Err(self.other_file(path));

@@ -1,6 +1,6 @@
 //! [`Store`]: transactions off the async threads.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -20,6 +20,8 @@ pub struct Store {
 #[derive(Debug)]
 struct Shared {
     connection: Mutex<Connection>,
+    /// The version and the path of the file. `None` for a store in memory.
+    file: Option<(Schema, PathBuf)>,
     /// Async callers wait here, so that one thread at most blocks on the mutex for them.
     turn: Arc<Semaphore>,
 }
@@ -34,7 +36,7 @@ impl Store {
     pub fn open(path: &Path, schema: &Schema, durability: Durability) -> Result<Self, StoreError> {
         let file = file::create_private(schema.kind, path)?;
         let connection = schema.open_existing(&file, durability, OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
-        Ok(Self::from_connection(connection))
+        Ok(Self::from_connection(connection, Some((*schema, file))))
     }
 
     /// Creates a store in memory, which ends with its last clone.
@@ -42,18 +44,25 @@ impl Store {
     /// # Errors
     /// Returns an error if a migration fails.
     pub fn in_memory(schema: &Schema) -> Result<Self, StoreError> {
-        Ok(Self::from_connection(schema.open_in_memory()?))
+        Ok(Self::from_connection(schema.open_in_memory()?, None))
     }
 
-    fn from_connection(connection: Connection) -> Self {
-        Self { shared: Arc::new(Shared { connection: Mutex::new(connection), turn: Arc::new(Semaphore::new(1)) }) }
+    fn from_connection(connection: Connection, file: Option<(Schema, PathBuf)>) -> Self {
+        let (connection, turn) = (Mutex::new(connection), Arc::new(Semaphore::new(1)));
+        Self { shared: Arc::new(Shared { connection, file, turn }) }
+    }
+
+    /// Checks that no newer program has migrated the file since it was opened: this one would break the rules of the new tables.
+    fn check(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        self.shared.file.as_ref().map_or(Ok(()), |(schema, path)| schema.check(transaction, path).map(drop))
     }
 
     /// Runs `work` in a transaction that writes, on a thread for blocking work. Commits if it returns `Ok`, and returns after the
     /// commit. Dropping the future does not stop a transaction that has begun.
     ///
     /// # Errors
-    /// Returns the error of `work`, after which nothing is written, or that of the commit.
+    /// Returns the error of `work`, after which nothing is written, or that of the commit. Returns [`StoreError::Newer`] if a newer program
+    /// has migrated the file meanwhile.
     pub async fn write<T, E>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static,
@@ -68,7 +77,8 @@ impl Store {
     /// Runs `work` in a transaction that reads, on a thread for blocking work.
     ///
     /// # Errors
-    /// Returns the error of `work`, or an error if the transaction cannot begin.
+    /// Returns the error of `work`, or an error if the transaction cannot begin. Returns [`StoreError::Newer`] if a newer program has
+    /// migrated the file meanwhile.
     pub async fn read<T, E>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
@@ -87,6 +97,7 @@ impl Store {
     ) -> Result<T, E> {
         let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = begin(&mut connection).map_err(StoreError::from)?;
+        self.check(&transaction)?;
         let done = work(&transaction)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)
@@ -103,6 +114,7 @@ impl Store {
         let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(StoreError::from)?;
+        self.check(&transaction)?;
         work(&transaction)
     }
 

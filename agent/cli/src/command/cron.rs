@@ -83,21 +83,21 @@ impl CronArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         match self.command {
             CronCommand::Run(run) => return run.run().await,
-            CronCommand::List { all, root, json } => show::list(&jobs::open(root.workspace())?, all, json).await?,
+            CronCommand::List { all, root, json } => show::list(&jobs::open(root.workspace()?)?, all, json).await?,
             CronCommand::Pause { id, root } => {
-                jobs::open(root.workspace())?.set_paused(id, true, Timestamp::now()).await?;
+                jobs::open(root.workspace()?)?.set_paused(id, true, Timestamp::now()).await?;
                 notice::note(&format!("job {id} is paused"));
             }
             CronCommand::Resume { id, root } => {
-                jobs::open(root.workspace())?.set_paused(id, false, Timestamp::now()).await?;
+                jobs::open(root.workspace()?)?.set_paused(id, false, Timestamp::now()).await?;
                 notice::note(&format!("job {id} is resumed"));
             }
             CronCommand::Remove { id, root } => {
-                jobs::open(root.workspace())?.remove(id).await?;
+                jobs::open(root.workspace()?)?.remove(id).await?;
                 notice::note(&format!("job {id} is removed"));
             }
             CronCommand::Log { id, last, root, json } => {
-                show::log(&jobs::open(root.workspace())?, id, last, json).await?;
+                show::log(&jobs::open(root.workspace()?)?, id, last, json).await?;
             }
         }
         Ok(Exit::Success)

@@ -73,8 +73,10 @@ struct Session {
 
 impl Session {
     fn new(root: &RootOption, settings: &Settings) -> Self {
-        let library = Library::load(root.workspace(), true, settings);
-        Self { services: root.services_with(settings, &library), library }
+        match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
+            Ok(library) => Self { services: root.services_with(settings, &library), library },
+            Err(error) => Self { services: Err(error), library: Library::default() },
+        }
     }
 
     fn findings(&self) -> Vec<Finding> {
@@ -144,7 +146,7 @@ fn programs() -> Vec<String> {
 /// Returns the line on jobs.
 #[cfg(feature = "cron")]
 fn jobs(root: &RootOption) -> Option<String> {
-    Some(crate::jobs::report(root.workspace()))
+    root.workspace().ok().map(crate::jobs::report)
 }
 
 #[cfg(not(feature = "cron"))]

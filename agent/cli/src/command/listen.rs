@@ -68,7 +68,7 @@ impl ListenArgs {
                 return Err(refused(name, "the command names it twice; leave out one of them"));
             }
             let channel = channel(&settings, name)?;
-            let folder = ChannelFolder::open(name, origin(&settings, name), &self.options.host.root.workspace())?;
+            let folder = ChannelFolder::open(name, origin(&settings, name), self.options.host.root.workspace()?)?;
             channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);

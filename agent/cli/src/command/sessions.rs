@@ -72,10 +72,10 @@ impl SessionsArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         match self.command {
             None => {
-                let workspace = (!self.all).then(|| self.root.workspace());
+                let workspace = (!self.all).then(|| self.root.workspace()).transpose()?;
                 list::list(workspace.as_deref(), self.json)?;
             }
-            Some(SessionsCommand::Fork { id, root }) => change::fork(id.as_deref(), &root.workspace())?,
+            Some(SessionsCommand::Fork { id, root }) => change::fork(id.as_deref(), &root.workspace()?)?,
             Some(SessionsCommand::Erase { ids, journal: None }) => change::erase(&ids)?,
             Some(SessionsCommand::Erase { ids, journal: Some(file) }) => change::erase_in_file(&ids, &file)?,
             Some(SessionsCommand::Prune { config }) => change::prune(&config.settings(Values::default())?)?,

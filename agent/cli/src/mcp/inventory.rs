@@ -27,8 +27,8 @@ pub(crate) struct Inventory {
     pub(crate) project: McpFile,
     /// The reason why the project's file cannot be read. It affects no server of the user.
     pub(crate) fault: Option<ConfigError>,
-    /// The root of the workspace, with links resolved.
-    root: PathBuf,
+    /// The root of the workspace, with links resolved, as approvals and settings name it.
+    workspace: String,
     /// The folder of approvals and pins.
     state: PathBuf,
 }
@@ -74,13 +74,14 @@ impl Inventory {
     /// Reads the files. A missing one has no servers.
     pub(crate) fn load(root: &RootOption) -> Result<Self, Error> {
         let (Some(user), Some(state)) = (folders::servers(), folders::state()) else { return Err(Error::NoHome) };
-        let root = PathBuf::from(root.workspace());
+        let workspace = root.workspace()?;
+        let root = Path::new(&workspace);
         let (user, path) = (McpFile::read(user)?, root.join(PROJECT_FILE));
-        let (project, fault) = match McpFile::read_within(&root, &path) {
+        let (project, fault) = match McpFile::read_within(root, &path) {
             Ok(project) => (project, None),
             Err(fault) => (McpFile::from_text(path, "")?, Some(fault)),
         };
-        Ok(Self { user, project, fault, root, state: state.join("mcp") })
+        Ok(Self { user, project, fault, workspace, state: state.join("mcp") })
     }
 
     /// Returns the files, so that they can be changed.
@@ -128,7 +129,7 @@ impl Inventory {
     fn configured(&self, name: &str, owner: FileOwner, entry: ServerEntry) -> Result<Configured, ConfigError> {
         let settings = match owner {
             FileOwner::User => self.user.settings(name)?,
-            FileOwner::Project => self.user.project_settings(&self.workspace(), name)?,
+            FileOwner::Project => self.user.project_settings(self.workspace(), name)?,
         };
         // The name was checked with the entry.
         let name = name.parse().map_err(|error| ConfigError::Value {
@@ -147,12 +148,12 @@ impl Inventory {
     }
 
     /// Returns the workspace as approvals and settings name it.
-    pub(crate) fn workspace(&self) -> String {
-        self.root.to_string_lossy().into_owned()
+    pub(crate) fn workspace(&self) -> &str {
+        &self.workspace
     }
 
     pub(crate) fn root(&self) -> &Path {
-        &self.root
+        Path::new(&self.workspace)
     }
 
     /// Returns whether a session may use a server.
@@ -178,7 +179,7 @@ impl Inventory {
     pub(crate) fn approval(&self, server: &Configured) -> Result<(Approval, Subject), Error> {
         let program = self.program(server, &Variables::all(environment()))?;
         let (executable, cwd) = program.as_ref().map(|program| (&program.executable, &*program.cwd)).unzip();
-        let subject = Subject::new(&self.workspace(), &server.name, &server.entry, executable, cwd);
+        let subject = Subject::new(self.workspace(), &server.name, &server.entry, executable, cwd);
         Ok((self.approvals().find(&subject)?, subject))
     }
 
@@ -204,7 +205,7 @@ impl Inventory {
     /// Returns the program of a server. Returns `None` for a server that is no program.
     fn program(&self, server: &Configured, variables: &Variables) -> Result<Option<Program>, Error> {
         let Some((command, cwd)) = server.entry.expand_program(variables)? else { return Ok(None) };
-        let cwd = self.root.join(cwd.unwrap_or_default());
+        let cwd = self.root().join(cwd.unwrap_or_default());
         let cwd = cwd.canonicalize().map_err(|error| Error::Server {
             server: server.name.to_string(),
             reason: format!("its working directory {} cannot be opened: {error}", cwd.display()),

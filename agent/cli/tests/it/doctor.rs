@@ -17,6 +17,24 @@ fn a_finding_decides_the_exit() {
     assert_eq!(findings[0]["check"], "root");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_root_that_is_not_utf_8_is_refused_before_anything_is_read_for_it() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let crib = Crib::new();
+    let root = crib.dir.path().join(std::ffi::OsStr::from_bytes(b"a\xff"));
+    std::fs::create_dir(&root).unwrap();
+    let run = |arguments: &[&str]| crate::ended(crib.command(arguments).arg("--root").arg(&root), b"");
+    let reason = "its path is not UTF-8; choose a directory with --root";
+    let findings = run(&["doctor", "--json"]).expect(8).documents();
+    assert!(findings[0]["message"].as_str().unwrap().ends_with(reason), "{findings:?}");
+    for command in [&["run", "--provider", "direct", "fs.list path=."][..], &["cron", "list"], &["skills"], &["serve"]]
+    {
+        assert!(run(command).expect(2).stderr.contains(reason), "{command:?}");
+    }
+}
+
 #[test]
 fn the_provider_of_a_session_is_shown_and_a_mistake_in_the_settings_is_a_finding() {
     let crib = Crib::new();

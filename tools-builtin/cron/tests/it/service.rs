@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use tools_cron::{DueRun, JobServer, JobSpec, Jobs, Missed, Outcome, Schedule};
+use tools_cron::{Delivery, DueRun, JobServer, JobSpec, Jobs, Missed, Outcome, Schedule};
 
-use crate::fixture::{TokioClock, done, hourly, opened, outcomes, served_once, spec, time};
+use crate::fixture::{TokioClock, TurnedClock, done, hourly, opened, outcomes, served_once, spec, time};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -108,4 +108,51 @@ async fn a_pause_that_ended_before_the_clock_was_set_back_makes_no_run_a_missed_
         jobs.set_paused(id, is_paused, time("2026-11-25T10:10:00Z")).await.unwrap();
     }
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id]);
+}
+
+#[tokio::test]
+async fn after_a_clock_that_was_years_ahead_is_corrected_jobs_run_at_their_next_time() {
+    for wrong in ["2035-11-24T11:00:00Z", "2026-11-27T11:00:00Z"] {
+        let jobs = Jobs::in_memory("here").unwrap();
+        let hour = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+        let added_then = jobs.add(hourly(), time(wrong)).await.unwrap().id;
+        let once = jobs.add(once("2026-11-24T13:00:00Z"), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+        jobs.set_paused(once, true, time("2026-11-24T10:10:00Z")).await.unwrap();
+        served_once(&jobs, wrong).await;
+        jobs.set_paused(once, false, time("2026-11-24T10:20:00Z")).await.unwrap();
+        assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
+        assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [hour, added_then]);
+        assert_eq!(served_once(&jobs, "2026-11-24T13:00:00Z").await, [hour, added_then, once]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clock_that_is_corrected_while_a_job_runs_does_not_delay_its_next_run() {
+    for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
+        let jobs = Jobs::in_memory("here").unwrap();
+        let id = jobs.add(JobSpec { delivery, ..hourly() }, time("2035-11-24T10:10:00Z")).await.unwrap().id;
+        let clock = TurnedClock::new("2035-11-24T11:00:00Z", "2040-01-01T00:00:00Z");
+        let mut run = async |_: &DueRun| {
+            clock.set(time("2026-11-24T10:20:00Z"));
+            // The server attends meanwhile, which corrects the times.
+            tokio::time::sleep(MINUTE).await;
+            done()
+        };
+        let mut server = JobServer::with_clock(&jobs, clock.clone());
+        server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
+        assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0], "{delivery:?}");
+        assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id], "{delivery:?}");
+        assert_eq!(outcomes(&jobs).await, [Outcome::Done; 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_set_back_within_a_day_repeats_no_run_of_any_schedule() {
+    for schedule in ["0 11 * * *", "0 11 24 11 *", "0 11 * * 2", "*/30 10-11 * * *"] {
+        let jobs = Jobs::in_memory("here").unwrap();
+        let id = jobs.add(spec(crate::fixture::cron(schedule), "UTC"), time("2026-11-24T10:55:00Z")).await.unwrap().id;
+        assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id], "{schedule}");
+        assert_eq!(served_once(&jobs, "2026-11-23T12:00:00Z").await, [0; 0], "{schedule}");
+        assert_eq!(served_once(&jobs, "2026-11-24T11:00:30Z").await, [0; 0], "{schedule}");
+    }
 }

@@ -69,6 +69,24 @@ fn an_import_has_a_number_of_memories() {
     assert_eq!((imported.added, imported.known), (10, 9_990));
 }
 
+#[test]
+fn an_import_without_room_names_its_line_and_no_memory_of_its_own() {
+    let desk = Desk::new();
+    let many = lines(1001, "user", |number| format!("fact {number}"));
+    let long = lines(257, "user", |number| format!("{number:04}{}", "x".repeat(MAX_TEXT_BYTES - 4)));
+    for (text, line) in [(many, 1001), (long, 257)] {
+        let error = desk.memory().import(text.as_bytes(), true).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "there is no room for line {line}: a scope has at most 1000 memories, and all memories of a principal have at most \
+                 1048576 bytes; import fewer, or forget some first"
+            )
+        );
+        assert!(desk.entries().is_empty());
+    }
+}
+
 #[tokio::test]
 async fn tags_are_few_and_plain() {
     let desk = Desk::new();

@@ -84,6 +84,23 @@ fn a_loose_file_and_an_unusable_name_are_reported() {
     );
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_whose_name_is_not_utf_8_is_reported_and_hides_no_other() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let workspace = workspace(&[("tides/SKILL.md", &skill("tides"))]);
+    let unnamed = workspace.join(".agents/skills").join(OsStr::from_bytes(b"a\xff"));
+    std::fs::create_dir(&unnamed).unwrap();
+    std::fs::write(unnamed.join("SKILL.md"), skill("waves")).unwrap();
+    std::fs::write(workspace.join(".agents/skills").join(OsStr::from_bytes(b"b\xff")), "no folder").unwrap();
+    let found = found(&workspace);
+    assert_eq!(found.skills.iter().map(tools_skill::Skill::name).collect::<Vec<_>>(), ["tides"]);
+    let [overlooked] = &found.overlooked[..] else { panic!("{found:?}") };
+    assert_eq!(overlooked.reason, "its name is not UTF-8; rename it");
+}
+
 #[test]
 fn a_skill_below_the_last_level_is_reported() {
     let workspace = workspace(&[

@@ -2,6 +2,8 @@
 //!
 //! The session runs in a child: this test binary, started again with the path of its folder in an environment variable.
 
+mod witness;
+
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, read_to_string};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,15 +13,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use self::witness::Witness;
 use crate::crib::entries;
 use agent::{Driver, Outcome, Provider, Request, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
-use tools::journal::{
-    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord,
-    RecordedCall,
-};
 use tools::protocol::{Part, Role};
-use tools::{Catalog, Effects, ErrorCode, Grant, Tool, ToolCall, ToolContext, ToolResult};
+use tools::{Catalog, Effects, Grant, Tool, ToolCall, ToolContext, ToolResult};
 use tools_journal::{Audit, Durability, JournalOptions, SqliteJournal};
 
 const TURNS: usize = 25;
@@ -41,63 +40,6 @@ impl Provider for Model {
         let call = |(index, name)| ToolCall::new("", name, json!({"mark": format!("{turn}.{index}")}));
         let next = if turn < TURNS { Turn::calls(calls.map(call)) } else { Turn::answer("done") };
         Box::pin(async { Ok(next) })
-    }
-}
-
-/// A journal that writes each acknowledged record to a file.
-struct Witness {
-    journal: SqliteJournal,
-    acknowledged: File,
-}
-
-impl Witness {
-    fn note(&self, line: String) {
-        (&self.acknowledged).write_all(line.as_bytes()).unwrap();
-    }
-}
-
-impl Journal for Witness {
-    fn find<'a>(&'a self, key: &'a CallKey) -> JournalFuture<'a, Option<RecordedCall>> {
-        self.journal.find(key)
-    }
-
-    fn begin<'a>(&'a self, call: CallRecord<'a>, attempt: u32) -> JournalFuture<'a, BeginResult> {
-        Box::pin(async move {
-            let begun = self.journal.begin(call, attempt).await?;
-            if let BeginResult::Started(IntentId(seq)) = begun {
-                self.note(format!("intent {seq}\n"));
-            }
-            Ok(begun)
-        })
-    }
-
-    fn end<'a>(&'a self, intent: IntentId, outcome: OutcomeRecord<'a>) -> JournalFuture<'a, ()> {
-        Box::pin(async move {
-            self.journal.end(intent, outcome).await?;
-            self.note(format!("outcome {}\n", intent.0));
-            Ok(())
-        })
-    }
-
-    fn refuse<'a>(&'a self, call: CallRecord<'a>, code: ErrorCode, reason: &'a str) -> JournalFuture<'a, ()> {
-        self.journal.refuse(call, code, reason)
-    }
-
-    fn save<'a>(&'a self, session: &'a str, checkpoint: Checkpoint) -> JournalFuture<'a, CheckpointId> {
-        self.journal.save(session, checkpoint)
-    }
-
-    fn append<'a>(
-        &'a self,
-        session: &'a str,
-        last: CheckpointId,
-        added: Checkpoint,
-    ) -> JournalFuture<'a, Option<CheckpointId>> {
-        self.journal.append(session, last, added)
-    }
-
-    fn load<'a>(&'a self, session: &'a str) -> JournalFuture<'a, Option<Checkpoint>> {
-        self.journal.load(session)
     }
 }
 

@@ -53,6 +53,20 @@ fn a_file_of_an_older_version_is_migrated_and_keeps_its_data() {
 }
 
 #[test]
+fn a_program_that_has_the_file_open_while_a_newer_one_migrates_it_neither_writes_nor_reads_it_any_more() {
+    let (_folder, path) = file();
+    let old = open(&path, &OLD).unwrap();
+    add(&old, "old");
+    let new = open(&path, &NEW).unwrap();
+    let written = old.write_blocking(|transaction| Ok(transaction.execute("DELETE FROM note", [])?));
+    let read = old.read_blocking(|transaction| Ok(transaction.prepare("SELECT * FROM note")?.column_count()));
+    for error in [written.unwrap_err(), read.unwrap_err()] {
+        assert!(matches!(error, StoreError::Newer { found: 2, known: 1, .. }), "{error}");
+    }
+    assert_eq!(texts(&new), ["old", "migrated"]);
+}
+
+#[test]
 fn many_connections_that_migrate_one_file_at_once_migrate_it_once() {
     for _ in 0..10 {
         let (_folder, path) = file();

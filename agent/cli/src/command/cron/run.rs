@@ -40,7 +40,7 @@ impl RunJobsArgs {
         let console: Arc<Console> = Arc::default();
         let token = interrupt::token(&console)?;
         interrupt::cancel_on_termination(token.clone())?;
-        let jobs = jobs::open(self.options.host.root.workspace())?;
+        let jobs = jobs::open(self.options.host.root.workspace()?)?;
         let once = self.once;
         let mut server = JobServer::new(&jobs);
         let mut run = async |due: &DueRun| {

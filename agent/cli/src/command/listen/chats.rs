@@ -23,7 +23,6 @@
 //! program ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes
 //! on.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -32,7 +31,6 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tools::CancellationToken;
 use tools::call::{Isolated, Panic};
-use tools::protocol::Digest;
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
 use super::chat_session::{ChatSession, length, say};
@@ -194,7 +192,7 @@ impl Chats {
         if begun_after.is_none() {
             self.make_room(key, folder);
         }
-        let is_lost = begun_after.is_some() && !(self.is_recorded && self.journal(key, folder).exists());
+        let is_lost = begun_after.is_some() && !(self.is_recorded && folder.journal(&key.1).exists());
         let mut chat = match self.open(key, folder).await {
             Ok(open) => ChatSession::new(key, open, &self.runs),
             Err(error) => {
@@ -260,18 +258,10 @@ impl Chats {
         Ok(())
     }
 
-    /// Returns the journal of a chat. A chat has one in each workspace, because a session keeps to the one that it began in.
-    fn journal(&self, (_, id): &ChatKey, folder: &ChannelFolder) -> PathBuf {
-        let place = format!("{}\0{id}", self.options.host.root.workspace());
-        let mut name = Digest::hash_bytes(place.as_bytes()).to_string();
-        name.truncate(32);
-        folder.journal(&name)
-    }
-
     /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
     fn make_room(&self, key: &ChatKey, folder: &ChannelFolder) {
         let is_new = self.is_recorded
-            && ChannelFolder::remove_full(&self.journal(key, folder), &self.retention).unwrap_or_else(|error| {
+            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(|error| {
                 say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
                 false
             });
@@ -284,7 +274,7 @@ impl Chats {
     pub(super) fn prune(&self, channel: &str, folder: &ChannelFolder) {
         // Held to the end, so that no other chat opens its journal meanwhile.
         let waiting = self.waiting();
-        let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| self.journal(key, folder));
+        let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1));
         if let Err(error) = folder.prune(&self.retention, &in_use.collect()) {
             notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
         }
@@ -293,7 +283,7 @@ impl Chats {
     /// Opens the session of a chat, which continues if it was recorded.
     async fn open(&self, key: &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
         let (channel, id) = key;
-        let journal = self.journal(key, folder);
+        let journal = folder.journal(&key.1);
         let name = format!("{channel}/{}", journal.file_stem().unwrap_or_default().display());
         let chat = Chat { channel: channel.clone(), id: id.clone() };
         let options = || {

@@ -24,6 +24,7 @@ const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
 #[derive(Debug)]
 pub(super) struct ChannelFolder {
     path: PathBuf,
+    workspace: String,
     kept: KeptMessages,
     /// Unlocks when it is closed.
     _lock: File,
@@ -32,7 +33,7 @@ pub(super) struct ChannelFolder {
 impl ChannelFolder {
     /// Creates and locks the folder. A channel of another file than the user's settings has a folder of its own, because other files may
     /// have a channel of the same name. Messages wait for the sessions of this workspace.
-    pub(super) fn open(channel: &str, origin: Option<&Path>, workspace: &str) -> Result<Self, Error> {
+    pub(super) fn open(channel: &str, origin: Option<&Path>, workspace: String) -> Result<Self, Error> {
         let refused = |reason: String| Error::Channel { channel: channel.to_owned(), reason };
         let state = folders::state().ok_or_else(|| refused("there is no folder for its state; set HOME".to_owned()))?;
         let unusable =
@@ -54,7 +55,7 @@ impl ChannelFolder {
         private::prepare_folder(&waiting).map_err(|error| unusable(&waiting, error))?;
         let digest = Digest::hash_bytes(workspace.as_bytes()).to_string();
         let kept = KeptMessages::open(waiting.join(&digest[..16])).map_err(|error| unusable(&waiting, error))?;
-        Ok(Self { path, kept, _lock: lock })
+        Ok(Self { path, workspace, kept, _lock: lock })
     }
 
     /// Returns the path.
@@ -62,8 +63,11 @@ impl ChannelFolder {
         &self.path
     }
 
-    /// Returns the path of a journal, existing or not.
-    pub(super) fn journal(&self, name: &str) -> PathBuf {
+    /// Returns the path of the journal of a chat, existing or not. A chat has one in each workspace, because a session keeps to the one
+    /// that it began in.
+    pub(super) fn journal(&self, chat: &str) -> PathBuf {
+        let mut name = Digest::hash_bytes(format!("{}\0{chat}", self.workspace).as_bytes()).to_string();
+        name.truncate(32);
         self.path.join(name).with_extension(JOURNAL)
     }
 

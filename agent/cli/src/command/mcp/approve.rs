@@ -33,7 +33,7 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
             return Ok(Exit::Refused);
         }
         if server.settings != before {
-            let workspace = inventory.workspace();
+            let workspace = inventory.workspace().to_owned();
             inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
             inventory.user.write(FileOwner::User)?;
         }

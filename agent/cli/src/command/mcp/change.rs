@@ -61,7 +61,7 @@ pub(super) fn remove(name: &str, is_of_project: bool, root: &RootOption) -> Resu
         inventory.remove_tokens(&configured)?;
     }
     if is_of_project {
-        let workspace = inventory.workspace();
+        let workspace = inventory.workspace().to_owned();
         inventory.approvals().revoke(&workspace, name)?;
         // Another server of this name must not get its variables.
         if inventory.user.remove_project_settings(&workspace, name) {
