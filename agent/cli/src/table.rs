@@ -73,7 +73,7 @@ impl<const N: usize> Table<N> {
                 text += &styled(*last_style, lines.next().unwrap_or_default());
                 text.push('\n');
             }
-            for line in lines {
+            for line in lines.filter(|line| !line.is_empty()) {
                 text += &format!("{:left$}{}\n", "", styled(*last_style, line));
             }
         }

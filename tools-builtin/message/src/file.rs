@@ -61,7 +61,9 @@ impl Channel for JsonLines {
     }
 
     fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
-        Some(Box::pin(follow(self.inbox.clone()?, inbox)))
+        let path = self.inbox.clone()?;
+        inbox.note(&format!("following {}", path.display()));
+        Some(Box::pin(follow(path, inbox)))
     }
 }
 

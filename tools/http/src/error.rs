@@ -89,7 +89,7 @@ pub enum HttpError {
         reason: String,
     },
     /// No connection was made.
-    #[error("no connection to {}: {reason}; check the port, or try again later", shown(.url))]
+    #[error("no connection to {}: {reason}; check the port", shown(.url))]
     Connect {
         /// The URL.
         url: String,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::refusal::Refusal;
+use agent::{Models, Plan, ToolFinder};
 use clap::Args;
 use tools::ToolResult;
 
@@ -19,6 +20,9 @@ use crate::output;
 use crate::refusal;
 use crate::telemetry::Telemetry;
 use crate::{duration, interrupt};
+
+/// The reason that a call has no services of a session.
+const OF_SESSIONS: &str = "only a session has it; use `run` or `chat`";
 
 /// Call one tool and print its result
 ///
@@ -67,6 +71,12 @@ impl CallArgs {
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone()).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
+        let context = context
+            .with_absent_service::<Models>(OF_SESSIONS)
+            .with_absent_service::<Plan>(OF_SESSIONS)
+            .with_absent_service::<ToolFinder>(
+            "only a session that searches its tools has it; `search` searches them",
+        );
         let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {

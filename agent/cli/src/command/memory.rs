@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use tools_builtin::memory::{Filter, Memory, MemoryEntry};
@@ -67,8 +67,8 @@ enum MemoryCommand {
 
 #[derive(Args, Debug)]
 struct FilterOptions {
-    /// Only memories of this scope: `user`, or `project/` with the name of a project
-    #[arg(long)]
+    /// Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`
+    #[arg(long, value_parser = scope)]
     scope: Option<String>,
 
     /// Only memories that are not confirmed
@@ -79,6 +79,18 @@ struct FilterOptions {
 impl FilterOptions {
     fn filter(self) -> Filter {
         Filter { scope: self.scope, unconfirmed: self.unconfirmed }
+    }
+}
+
+/// Reads a scope. That of the current directory gets the name of its project.
+fn scope(text: &str) -> Result<String, String> {
+    match text.split_once('/') {
+        None if text == "project" => {
+            let here = Memory::new("").with_project(Path::new("."));
+            Ok(format!("project/{}", here.project().unwrap_or_default()))
+        }
+        None if text != "user" => Err("use user, project or project/NAME".to_owned()),
+        _ => Ok(text.to_owned()),
     }
 }
 
@@ -103,7 +115,7 @@ fn list(entries: &[MemoryEntry], is_json: bool) -> Result<(), Error> {
         return entries.iter().try_for_each(output::json);
     }
     if entries.is_empty() {
-        notice::note("there are no such memories");
+        notice::note("there are no such memories; a session saves one with memory.save");
     }
     output::page(&entries.iter().map(page).collect::<String>())
 }

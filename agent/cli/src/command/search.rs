@@ -52,7 +52,9 @@ impl SearchArgs {
         }
         output::page(&table.wrapped(output::width()))?;
         if search.found.is_empty() {
-            notice::note("no tool that this session may call matches; try other words, or run list");
+            notice::note(
+                "no tool that this session may call matches; try other words, or a --grant for tools beyond its grant; list shows all",
+            );
         } else if search.others > 0 {
             let others = counted(search.others as u64, "less relevant tool");
             notice::note(&format!("left out: {others}; print more with --limit"));

@@ -234,6 +234,7 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
         return Ok(Exit::Refused);
     }
     approvals.approve(&subject, &digest)?;
+    notice::note(&format!("approved the skill {name}; new sessions may use it"));
     Ok(Exit::Success)
 }
 

@@ -32,9 +32,9 @@ pub(crate) fn create(setting: &Setting<Channel>) -> Result<Found, ConfigError> {
     for (field, place) in secrets {
         let found = if key_source::is_found(place) { place.read() } else { Ok(None) };
         let Some(secret) = found.map_err(|error| unusable(setting, error))? else {
+            let place = key_source::place(place);
             return Ok(Err(format!(
-                "its {field} is missing: {} is empty or missing; write it there",
-                key_source::place(place)
+                "its {field} is missing: {place} is empty or missing; set this variable or write this file"
             )));
         };
         of_channel = of_channel.with_secret(field, Secret::new(secret));
@@ -123,7 +123,9 @@ pub(super) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
             .collect();
         Ok(format!("channel {name}: {kind}{}{}", host.unwrap_or_default(), places.concat()))
     };
-    settings.channels.iter().map(line).collect()
+    let lines = settings.channels.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+    let none = || vec![format!("channels: {TERMINAL}; a table [channels.NAME] of the settings adds one")];
+    Ok(if lines.is_empty() { none() } else { lines })
 }
 
 /// Returns a warning for each channel that cannot be used.

@@ -25,7 +25,7 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
         if !key_source::is_found(source) {
             let place = key_source::place(source);
             notice::warning(&format!(
-                "{origin}: the secret {name} is not sent, because {place} is empty or missing; write it there, or remove its table"
+                "{origin}: the secret {name} is not sent, because {place} is empty or missing; set this variable or write this file, or remove its table"
             ));
         }
     }

@@ -115,6 +115,20 @@ fn errors_are_worded_for_people() {
 }
 
 #[test]
+fn a_tool_of_sessions_names_the_commands_that_have_it() {
+    let calls = [
+        ("todo.read", json!({})),
+        ("llm.generate", json!({"prompt": "x"})),
+        ("tools.search", json!({"query": "x"})),
+        ("tools.call", json!({"name": "todo.read"})),
+    ];
+    for (tool, arguments) in calls {
+        let ended = Crib::new().run(&["call", tool, "--args", &arguments.to_string()]).expect(10);
+        assert!(ended.stderr.contains("only a session"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn a_failing_tool_is_a_failure() {
     let ended = Crib::new().run(&["call", "fs.read", "path=missing"]).expect(1);
     assert!(ended.stdout.is_empty() && ended.stderr.starts_with("error: fs.read failed: "), "{ended:#?}");

@@ -111,6 +111,8 @@ fn a_job_has_no_more_than_the_grant_under_which_it_was_made() {
     add(&crib, due(write("a.txt"), &["fs:read:**"]));
     let ended = run_once(&crib, &ALL);
     is_refused(&crib, &ended, "the grant under which it was made");
+    let shown = crib.run(&["cron", "log"]).expect(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.ends_with("make it anew in a session with --allow fs:write:a.txt"), "{shown}");
 }
 
 #[test]

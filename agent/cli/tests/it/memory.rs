@@ -127,6 +127,12 @@ fn the_digest_has_the_scopes_that_the_grant_allows_and_those_of_the_own_project(
     );
     let memories = system(&crib, &[]).1.unwrap();
     assert!(memories.contains("of this project") && memories.contains("for everywhere"), "{memories}");
+    let of_scope = |scope| crib.run(&["memory", "list", "--scope", scope, "--json"]);
+    let of_project = of_scope("project").expect(0).document();
+    assert_eq!(of_project["text"], "of this project");
+    assert_eq!(of_scope(of_project["scope"].as_str().unwrap()).expect(0).document(), of_project);
+    assert_eq!(of_scope("user").expect(0).document()["text"], "for everywhere");
+    assert!(of_scope("mine").expect(2).stderr.contains("use user, project or project/NAME"));
     let elsewhere = system(&crib, &["--root", "sub"]).1.unwrap();
     assert!(!elsewhere.contains("of this project") && elsewhere.contains("for everywhere"), "{elsewhere}");
     assert_eq!(system(&crib, &["--no-default-grants"]).1, None);

@@ -92,6 +92,8 @@ fn the_url_of_a_webhook_is_used_and_shown_nowhere() {
 #[test]
 fn doctor_and_a_session_say_which_channel_lacks_its_secret() {
     let crib = Crib::new();
+    let line = crib.run(&["doctor"]).expect(0).stdout;
+    assert!(line.contains("channels: terminal; a table [channels.NAME]"), "{line}");
     write_user(&crib, "[channels.team]\ntype = 'webhook'\nurl_env = 'TEAM_URL'\n");
     let doctor = |variable: Option<&str>| {
         let mut command = crib.command(&["doctor"]);
@@ -105,7 +107,7 @@ fn doctor_and_a_session_say_which_channel_lacks_its_secret() {
 
     let ended = send(&crib, "message.send channel=team text=hello", &["--grant", "message:write:team"]).expect(10);
     assert!(ended.stderr.contains("the channel team is not available"), "{ended:#?}");
-    assert!(ended.stdout.contains("TEAM_URL is empty or missing; write it there"), "{ended:#?}");
+    assert!(ended.stdout.contains("TEAM_URL is empty or missing; set this variable"), "{ended:#?}");
 }
 
 #[test]

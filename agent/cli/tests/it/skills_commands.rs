@@ -76,7 +76,8 @@ fn the_digest_that_show_prints_is_the_one_to_approve() {
     ] {
         assert!(shown.stdout.contains(part), "{part}: {shown:#?}");
     }
-    run(&crib, &["skills", "approve", "moon", "--digest", &digest(&shown)]).expect(0);
+    let approved = run(&crib, &["skills", "approve", "moon", "--digest", &digest(&shown)]).expect(0);
+    assert!(approved.stderr.contains("approved the skill moon"), "{approved:#?}");
     assert!(section(&crib, &[]).is_some());
     write(&crib, "home/.agents/skills/sun/SKILL.md", "---\nname: sun\ndescription: Is hot.\n---\nLook away.\n");
     let shown = run(&crib, &["skills", "show", "sun"]).expect(0).stdout;

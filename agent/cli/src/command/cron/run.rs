@@ -52,6 +52,7 @@ impl RunJobsArgs {
         if once {
             server.serve_due(&token, &mut run).await?;
         } else {
+            notice::note("serving the jobs of this workspace until Ctrl-C; another cron command shows them");
             server.serve(&token, run).await?;
         }
         Ok(Exit::Success)

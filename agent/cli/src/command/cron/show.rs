@@ -9,6 +9,7 @@ use tools_builtin::cron::{Job, Jobs, RunRecord, UnreadableJob};
 use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
+use crate::program;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -22,7 +23,10 @@ pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(),
         });
     }
     if listed.is_empty() {
-        notice::note("no job; a session makes one with cron.add");
+        notice::note(&format!(
+            "there is no job; a session makes one with cron.add, and you with {} call cron.add",
+            program::name()
+        ));
         return Ok(());
     }
     let mut table = Table::new([STRONG, Style::new(), Style::new(), FAINT, Style::new()], 0);
@@ -90,7 +94,7 @@ pub(super) async fn log(jobs: &Jobs, job: Option<i64>, last: u32, is_json: bool)
     let mut table = Table::new([STRONG, Style::new(), FAINT, Style::new(), FAINT, Style::new()], 0);
     table.push(["JOB", "DUE", "STARTED", "OUTCOME", "SESSION", "NOTE"].map(str::to_owned));
     runs.iter().for_each(|run| table.push(log_row(run)));
-    output::page(&table.cut(output::width()))
+    output::page(&table.wrapped(output::width()))
 }
 
 fn log_row(run: &RunRecord) -> [String; 6] {
