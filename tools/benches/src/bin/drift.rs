@@ -18,10 +18,10 @@ fn main() {
         ("instructions of add, direct = 1", add / direct_add, 6.7),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
         ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.9),
-        ("instructions of add with a journal, direct = 1", over("add-journal", "direct-add"), 11.8),
-        ("instructions of order with a journal, direct = 1", over("order-journal", "direct-order"), 2.15),
-        ("instructions of a step that calls add, direct = 1", over("add-step", "direct-add"), 31.6),
-        ("instructions of a step that calls order, direct = 1", over("order-step", "direct-order"), 1.9),
+        ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 11.8),
+        ("instructions of order with a journal, direct = 1", programs.instructions("order-journal") / direct_order, 2.15),
+        ("instructions of a step that calls add, direct = 1", programs.instructions("add-step") / direct_add, 31.6),
+        ("instructions of a step that calls order, direct = 1", programs.instructions("order-step") / direct_order, 1.9),
         ("instructions of a record of 1 KB, direct = 1", over("records-1k", "direct-records-1k"), 1.2),
         ("instructions of a call among 2,000, among 10 = 1", over("among-2000", "among-10"), 1.1),
         ("allocations of add above direct", above("add", "direct-add"), 8.8),
@@ -37,7 +37,7 @@ fn main() {
         ("bytes that reading a file of 1 KiB allocates", programs.allocated("read"), 7_300.0),
         (
             "instructions of a new session of 1,000 tools, a copy of its definitions = 1",
-            programs.instructions_in("session", 100) / programs.instructions_in("direct-session", 100),
+            programs.instructions_in("session", 10) / programs.instructions_in("direct-session", 10),
             1.2,
         ),
         (
