@@ -308,6 +308,21 @@ async fn a_search_that_fails_or_finds_nothing_says_so() {
 }
 
 #[tokio::test]
+async fn the_definitions_that_the_service_loads_are_within_the_budget_of_a_search() {
+    let format = Format::Anthropic;
+    let mut catalog = shop(100);
+    for name in ["paint.houses", "paint.walls"] {
+        // Some 3,000 tokens, of which the text of a result has 300 characters.
+        let tool = Tool::new(name, format!("Paints. {}", "x".repeat(12_000)), json!({"type": "object"})).unwrap();
+        add(&mut catalog, tool.with_effects(Effects::Pure), "painted".to_owned());
+    }
+    let replies = [call(format, false, "s", "tools__search", json!({"query": "paint"})), answer(format, false)];
+    let service = Service::new(replies).await;
+    driver(format, &service, Some(true)).run(&mut session(&catalog), "go").await.unwrap();
+    assert_eq!(loaded(&service.body(1)), 1);
+}
+
+#[tokio::test]
 async fn a_tool_that_was_not_found_answers_with_its_definition_and_then_runs() {
     for format in DEFERRING {
         let direct = |id| call(format, false, id, "mail__archive_invoice", json!({"id": "1"}));
