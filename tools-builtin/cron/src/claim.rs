@@ -14,7 +14,8 @@
 //! 9. A paused job is not claimed.
 //! 10. A wait that ends after `until` (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
 //!     waits for its time; no recorded moment counts as later than now.
-//! 11. A run that was planned over a day after now is planned anew: the clock was far ahead then, and is corrected.
+//! 11. A run that was planned over a day after now is planned anew: the clock was far ahead then, and is corrected. A clock that is before
+//!     all runs of the log is not believed: a machine without one starts in 1970.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Transaction;
@@ -75,7 +76,7 @@ pub(crate) fn claim(
 /// Corrects the planned runs of a workspace, as [`corrected`] does.
 pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
     for job in row::jobs(transaction, Some(workspace))?.into_iter().flatten() {
-        let next = corrected(&job.spec, job.next, now)?;
+        let next = corrected(transaction, &job.spec, job.next, now)?;
         if next != job.next {
             row::set_next(transaction, job.id, next)?;
         }
@@ -84,12 +85,19 @@ pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Times
 }
 
 /// Returns the planned run, or the next one after `now` if this one was planned more than [`SET_BACK_SECONDS`] after it, which the clock
-/// can only have shown by mistake.
-fn corrected(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<Option<Timestamp>, CronError> {
+/// can only have shown by mistake, then or now.
+fn corrected(
+    transaction: &Transaction<'_>,
+    spec: &JobSpec,
+    planned: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, CronError> {
     let latest = now.saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS)).unwrap_or(now);
     // A run between them shows that the planned one was planned after that run.
     match spec.next_after(latest)? {
-        Some(between) if planned.is_some_and(|planned| between < planned) => spec.next_after(now),
+        Some(between) if planned.is_some_and(|planned| between < planned) && row::is_after_a_run(transaction, now)? => {
+            spec.next_after(now)
+        }
         _ => Ok(planned),
     }
 }
@@ -117,7 +125,7 @@ fn following(run: &DueRun) -> Result<Option<Timestamp>, CronError> {
 
 /// Plans the run after this one. Removes the job and returns false if there is none.
 fn advance(transaction: &Transaction<'_>, run: &DueRun, now: Timestamp) -> Result<bool, CronError> {
-    let next = corrected(&run.job.spec, following(run)?, now)?;
+    let next = corrected(transaction, &run.job.spec, following(run)?, now)?;
     match next {
         Some(_) => row::set_next(transaction, run.job.id, next)?,
         None => row::remove(transaction, run.job.id)?,

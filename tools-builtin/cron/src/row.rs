@@ -233,6 +233,12 @@ pub(crate) fn was_cut_off(transaction: &Transaction<'_>, job: i64, due: Timestam
     Ok(statement.exists(params![job, due.as_millisecond(), Outcome::CutOff.as_str()])?)
 }
 
+/// Returns true if a run of the log began before this moment.
+pub(crate) fn is_after_a_run(transaction: &Transaction<'_>, moment: Timestamp) -> Result<bool, CronError> {
+    let mut statement = transaction.prepare_cached("SELECT 1 FROM run WHERE started_ms < ?")?;
+    Ok(statement.exists([moment.as_millisecond()])?)
+}
+
 /// Returns the newest runs of a job or of all jobs of a workspace, the newest first.
 pub(crate) fn runs(
     transaction: &Transaction<'_>,

@@ -114,7 +114,8 @@ async fn a_pause_that_ended_before_the_clock_was_set_back_makes_no_run_a_missed_
 async fn after_a_clock_that_was_years_ahead_is_corrected_jobs_run_at_their_next_time() {
     for wrong in ["2035-11-24T11:00:00Z", "2026-11-27T11:00:00Z"] {
         let jobs = Jobs::in_memory("here").unwrap();
-        let hour = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+        let hour = jobs.add(hourly(), time("2026-11-24T09:10:00Z")).await.unwrap().id;
+        assert_eq!(served_once(&jobs, "2026-11-24T10:00:00Z").await, [hour]);
         let added_then = jobs.add(hourly(), time(wrong)).await.unwrap().id;
         let once = jobs.add(once("2026-11-24T13:00:00Z"), time("2026-11-24T10:10:00Z")).await.unwrap().id;
         jobs.set_paused(once, true, time("2026-11-24T10:10:00Z")).await.unwrap();
@@ -130,7 +131,9 @@ async fn after_a_clock_that_was_years_ahead_is_corrected_jobs_run_at_their_next_
 async fn a_clock_that_is_corrected_while_a_job_runs_does_not_delay_its_next_run() {
     for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
         let jobs = Jobs::in_memory("here").unwrap();
-        let id = jobs.add(JobSpec { delivery, ..hourly() }, time("2035-11-24T10:10:00Z")).await.unwrap().id;
+        let job = JobSpec { delivery, missed: Missed::RunOnce, ..hourly() };
+        let id = jobs.add(job, time("2026-11-24T09:10:00Z")).await.unwrap().id;
+        assert_eq!(served_once(&jobs, "2026-11-24T10:00:00Z").await, [id], "{delivery:?}");
         let clock = TurnedClock::new("2035-11-24T11:00:00Z", "2040-01-01T00:00:00Z");
         let mut run = async |_: &DueRun| {
             clock.set(time("2026-11-24T10:20:00Z"));
@@ -142,8 +145,20 @@ async fn a_clock_that_is_corrected_while_a_job_runs_does_not_delay_its_next_run(
         server.serve_due(&CancellationToken::new(), &mut run).await.unwrap();
         assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0], "{delivery:?}");
         assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id], "{delivery:?}");
-        assert_eq!(outcomes(&jobs).await, [Outcome::Done; 2]);
+        assert_eq!(outcomes(&jobs).await, [Outcome::Done; 3]);
     }
+}
+
+#[tokio::test]
+async fn a_machine_that_starts_in_1970_until_it_learns_the_time_runs_nothing_before_its_time() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let monthly = spec(crate::fixture::cron("0 0 1 * *"), "UTC");
+    let id = jobs.add(JobSpec { missed: Missed::RunOnce, ..monthly }, time("2026-10-15T00:00:00Z")).await.unwrap().id;
+    assert_eq!(served_once(&jobs, "2026-11-01T00:00:00Z").await, [id]);
+    for start in ["1970-01-01T00:05:00Z", "2026-11-24T11:00:00Z"] {
+        assert_eq!(served_once(&jobs, start).await, [0; 0], "{start}");
+    }
+    assert_eq!(served_once(&jobs, "2026-12-01T00:00:00Z").await, [id]);
 }
 
 #[tokio::test]
