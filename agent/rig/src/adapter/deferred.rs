@@ -174,13 +174,13 @@ fn with_searches(items: &str, mark: &str) -> Option<String> {
         }
         let item: Value = serde_json::from_str(raw.get()).ok()?;
         let id = &item["call_id"];
-        if let Some(mut found) = unmarked(&item["output"], mark) {
+        if let Some(found) = unmarked(&item["output"], mark) {
             if let Some(text) = found["text"].as_str() {
                 let content = json!([{"type": "input_text", "text": format!("The search of tools answered: {text}")}]);
                 written.push(json!({"type": "message", "role": "user", "content": content}).to_string());
             }
             let output = json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed",
-                "tools": found["tools"].take()});
+                "tools": found["tools"]});
             written.push(output.to_string());
             answered.push(id.clone());
         } else if let Some(at) = answered.iter().position(|answered| item["type"] == CALL && answered == id)

@@ -16,6 +16,7 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
+use crate::deferred::{DEFERRING, long_session};
 use crate::judge::Judge;
 use crate::service::{Reply, Service, sent, wire};
 
@@ -48,8 +49,20 @@ async fn a_session_of_three_turns_reads_and_changes_files_by_parallel_calls() {
     judge_whole(&bodies, &["request"]);
 }
 
+#[tokio::test]
+#[ignore = "needs Python; run .ci/aimock, which installs the SDKs"]
+async fn the_sdks_accept_the_searches_of_services_that_defer_tools() {
+    let mut bodies = Vec::new();
+    for format in DEFERRING {
+        let (service, ..) = long_session(format, false).await;
+        // The last one has the items of all others.
+        bodies.extend([1, service.requests() - 1].map(|turn| (format, service.body(turn))));
+    }
+    judge_whole(&bodies, &[]);
+}
+
 /// Checks the bodies, each as a whole, against the types of the services' own SDKs. Of the kinds that are asked, each format has one.
-pub(crate) fn judge_whole(bodies: &[(Format, Value)], asked: &[&str]) {
+fn judge_whole(bodies: &[(Format, Value)], asked: &[&str]) {
     let python = std::env::var_os("TOOLCRIB_SDK_PYTHON").expect("TOOLCRIB_SDK_PYTHON names a Python with the SDKs");
     let mut judge = Command::new(python)
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../protocol/tests/it/sdk/judge.py"))

@@ -88,6 +88,7 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
     let unreasoned = GenerationOptions::new().with_reasoning_effort(ReasoningEffort::Off);
     let warm = GenerationOptions::new().with_reasoning_effort(ReasoningEffort::High).with_temperature(0.5);
     let eager = GenerationOptions::new().with_eager_input_streaming(true);
+    let deferred = GenerationOptions::new().with_deferred_tools(true);
     let [chat, gemini, ollama] = [Format::OpenAiChat, Format::Gemini, Format::Ollama];
     let plain = |format| options(format, &service, false);
     for (refused, name) in [
@@ -101,6 +102,8 @@ async fn an_option_that_the_service_or_the_model_does_not_take_is_refused_at_onc
         (Remote::openai(&plain(chat).with_model("gpt-5.1").with_generation(warm)), "generation.temperature"),
         (Remote::openai(&plain(chat).with_generation(eager.clone())), "generation.eager_input_streaming"),
         (Remote::gemini(&plain(gemini).with_generation(eager)), "generation.eager_input_streaming"),
+        (Remote::openai(&plain(chat).with_generation(deferred.clone())), "generation.deferred_tools"),
+        (Remote::gemini(&plain(gemini).with_generation(deferred)), "generation.deferred_tools"),
     ] {
         let error = refused.unwrap_err();
         assert!(matches!(error, ProviderError::Options { .. }), "{error:?}");
