@@ -11,6 +11,7 @@ pub mod driver;
 mod event;
 mod extract;
 mod fingerprint;
+mod found;
 mod guidance;
 mod inner_call;
 mod json_answer;

@@ -11,10 +11,10 @@ use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
 use tools::{Entry, ToolCall, ToolName, ToolResult};
 
-use crate::disclosure::named_in;
 use crate::fingerprint::fingerprint;
+use crate::found::{SEARCHER, named_in};
 use crate::inner_call;
-use crate::{SkipReason, SkippedTool, ToolFinder, WireOptions};
+use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
@@ -146,7 +146,7 @@ impl WireToolSet {
     /// Returns the [deferred](Self::deferred) tools that the result of a call of `tool` names, if that is the search. A tool that is gone or
     /// offered now is not among them.
     pub fn found<'a>(&'a self, tool: &str, result: &'a ToolResult) -> impl Iterator<Item = &'a WireTool> {
-        let is_search = self.is_deferring && tool == ToolFinder::SEARCH;
+        let is_search = self.is_deferring && tool == SEARCHER;
         let names = is_search.then(|| named_in(result)).into_iter().flatten();
         names.filter_map(|name| {
             let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;

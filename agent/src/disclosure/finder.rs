@@ -12,6 +12,7 @@ use tools::{Entry, ToolContext, ToolName, visible_line};
 use tools_search::{Found, Match, Reranker};
 
 use super::hidden::described;
+use crate::found::SEARCHER;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
 
@@ -64,7 +65,7 @@ pub struct FoundTool {
 
 impl ToolFinder {
     /// The name of the tool that searches.
-    pub const SEARCH: &str = "tools.search";
+    pub const SEARCH: &str = SEARCHER;
 
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {

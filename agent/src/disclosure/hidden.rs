@@ -6,7 +6,7 @@ use serde_json::json;
 use tools::protocol::canonical_json;
 use tools::{Entry, ToolContext, ToolName};
 
-use super::found;
+use crate::found::found;
 use crate::inner_call::CALLER;
 use crate::{PendingCall, Run, ToolFinder, ToolSet, WireToolSet};
 

@@ -2,7 +2,6 @@
 
 mod cost;
 mod finder;
-mod found;
 mod hidden;
 mod own;
 mod state;
@@ -11,8 +10,6 @@ use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
-use self::found::found;
-pub(crate) use self::found::{FOUND, named_in};
 pub(crate) use self::hidden::{Hidden, definition};
 pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;

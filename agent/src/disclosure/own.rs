@@ -5,7 +5,7 @@ use std::any::TypeId;
 use tools::Entry;
 
 use super::ToolFinder;
-use super::found::SEARCHER;
+use crate::found::SEARCHER;
 use crate::inner_call::CALLER;
 
 /// Returns true if this is `tools.search` or `tools.call`, neither another tool of its name nor one that finds tools as they do.

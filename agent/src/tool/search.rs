@@ -3,8 +3,8 @@
 use serde_json::json;
 use tools::{ToolContext, ToolError, ToolResult, tool};
 
-use crate::disclosure::FOUND;
 use crate::driver::ActiveRun;
+use crate::found::FOUND;
 use crate::inner_call::CALLER;
 use crate::provider::guarded::wire_tools;
 use crate::{Event, ToolFinder};

@@ -5,10 +5,10 @@ use std::collections::{BTreeSet, HashSet};
 use tools::ToolResult;
 use tools::protocol::{Message, Part, Role};
 
-use crate::{ToolFinder, inner_call};
+use crate::inner_call;
 
 /// The name of the tool that finds other tools.
-pub(super) const SEARCHER: &str = ToolFinder::SEARCH;
+pub(crate) const SEARCHER: &str = "tools.search";
 
 /// The place of the names in the structured result of [`SEARCHER`].
 pub(crate) const FOUND: &str = "found";
