@@ -15,7 +15,7 @@ use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::refusal;
 use crate::session::{JobBounds, OpenSession, SessionOptions};
-use crate::{interrupt, jobs, notice, policy};
+use crate::{interrupt, jobs, notice, policy, program};
 
 /// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
 ///
@@ -52,7 +52,8 @@ impl RunJobsArgs {
         if once {
             server.serve_due(&token, &mut run).await?;
         } else {
-            notice::note("serving the jobs of this workspace until Ctrl-C; another cron command shows them");
+            let program = program::name();
+            notice::note(&format!("serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"));
             server.serve(&token, run).await?;
         }
         Ok(Exit::Success)
