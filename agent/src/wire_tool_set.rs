@@ -9,12 +9,11 @@ use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
-use tools::{Entry, ToolCall, ToolName, ToolResult};
+use tools::{Entry, ToolCall, ToolName};
 
-use crate::disclosure::named_in;
 use crate::fingerprint::fingerprint;
 use crate::inner_call;
-use crate::{SkipReason, SkippedTool, ToolFinder, WireOptions};
+use crate::{SkipReason, SkippedTool, WireOptions};
 
 /// The tools of a [`ToolSet`](crate::ToolSet) as a service takes them.
 ///
@@ -143,16 +142,10 @@ impl WireToolSet {
         hidden.map(|(_, wire)| &**wire)
     }
 
-    /// Returns the [deferred](Self::deferred) tools that the result of a call of `tool` names, if that is the search. A tool that is gone or
-    /// offered now is not among them.
-    pub fn found<'a>(&'a self, tool: &str, result: &'a ToolResult) -> impl Iterator<Item = &'a WireTool> {
-        let is_search = self.is_deferring && tool == ToolFinder::SEARCH;
-        let names = is_search.then(|| named_in(result)).into_iter().flatten();
-        names.filter_map(|name| {
-            let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
-            let (entry, wire) = &self.hidden[at];
-            (*entry.name() != *inner_call::CALLER).then_some(&**wire)
-        })
+    /// Returns the [deferred](Self::deferred) tool of this name in the catalog. Returns `None` for one that is gone or offered.
+    pub fn deferred_tool(&self, name: &str) -> Option<&WireTool> {
+        let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
+        (self.is_deferring && name != inner_call::CALLER).then_some(&*self.hidden[at].1)
     }
 
     /// Returns the format.

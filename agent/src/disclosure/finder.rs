@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use tools::policy::Verdict;
-use tools::{Entry, ToolContext, ToolName, visible_line};
+use tools::{Entry, ToolContext, ToolName, ToolResult, visible_line};
 use tools_search::{Found, Match, Reranker};
 
 use super::hidden::described;
+use super::named_in;
 use crate::run::BYTES_PER_TOKEN;
 use crate::{DisclosureBudget, ToolSet, WireToolSet};
 
@@ -53,6 +54,12 @@ pub struct FoundTool {
 impl ToolFinder {
     /// The name of the tool that searches.
     pub const SEARCH: &str = "tools.search";
+
+    /// Returns the names that the result of a call of this tool found, as the catalog has them. Returns none for another tool than the
+    /// search.
+    pub fn names_in<'a>(tool: &str, result: &'a ToolResult) -> impl Iterator<Item = &'a str> {
+        (tool == Self::SEARCH).then(|| named_in(result)).into_iter().flatten()
+    }
 
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {

@@ -46,7 +46,7 @@ fn searched(part: &Part, searches: &HashSet<&str>) -> Vec<String> {
 }
 
 /// Returns the names that the result of a search has.
-pub(crate) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
+pub(super) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
     let names = result.structured.as_ref().and_then(|found| found.value().get(FOUND)?.as_array());
     names.into_iter().flatten().filter_map(|name| name.as_str())
 }

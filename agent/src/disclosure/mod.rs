@@ -11,8 +11,8 @@ use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
 pub use self::finder::{FoundTool, ToolFinder, ToolSearch};
-use self::found::found;
-pub(crate) use self::found::{FOUND, named_in};
+pub(crate) use self::found::FOUND;
+use self::found::{found, named_in};
 pub(crate) use self::hidden::{Hidden, definition};
 pub(crate) use self::own::is_of_search;
 pub(crate) use self::state::SessionDisclosure;

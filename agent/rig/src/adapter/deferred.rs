@@ -94,7 +94,7 @@ pub(super) fn marked(api: Api, mark: &str, tools: &WireToolSet, called: &str, re
     if called != ToolFinder::SEARCH {
         return None;
     }
-    let found = tools.found(called, result);
+    let found = ToolFinder::names_in(called, result).filter_map(|name| tools.deferred_tool(name));
     let found: Vec<_> = match api {
         Api::Anthropic => found.map(|tool| json!({"type": "tool_reference", "tool_name": tool.name})).collect(),
         _ => found.map(deferred).collect(),
