@@ -66,7 +66,9 @@ impl Driver {
         self.charge_calls(run, run_cx).await?;
         let (session, tools) = (run_cx.session, run_cx.tools);
         let (found_turns, wire) = (session.session_disclosure().found_turns(), self.wire_tools(tools));
-        if let Step::Call(calls) = run.step() {
+        if tools.is_disclosing()
+            && let Step::Call(calls) = run.step()
+        {
             Hidden { tools, wire, cx: run_cx.cx, found_turns }.refuse_unseen(run, calls);
         }
         Ok(())
