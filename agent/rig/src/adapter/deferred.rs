@@ -113,7 +113,13 @@ impl<'a> Searches<'a> {
 
     /// Returns the marked text of a search's result, and the text for the end of the message. Returns `None` if the result is sent as its
     /// own text.
-    pub(super) fn marked(&self, api: Api, id: &str, called: &str, result: &ToolResult) -> Option<(Content, Vec<Content>)> {
+    pub(super) fn marked(
+        &self,
+        api: Api,
+        id: &str,
+        called: &str,
+        result: &ToolResult,
+    ) -> Option<(Content, Vec<Content>)> {
         let found = self.tools.found(result);
         let found: Vec<_> = match api {
             _ if !self.ids.contains(id) => return None,
