@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use agent::provider::{GenerationOptions, ToolChoice};
 use agent::{Disclosure, DisclosureBudget, Driver, Event, Provider, Selection};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tools::protocol::wire::Format;
 use tools::{Effects, Tool};
 
@@ -89,8 +89,11 @@ async fn openai_gets_a_definition_once_in_a_request() {
 
 #[tokio::test]
 async fn a_tool_that_the_service_cannot_take_is_skipped_and_not_found() {
+    // The places of these schemas have long names.
+    let inner: Map<_, _> = (0..9_000).map(|index| (index.to_string(), true.into())).collect();
+    let parameters = json!({"type": "object", "properties": {"k".repeat(140_000): {"properties": inner}}});
     let mut catalog = shop(100);
-    add(&mut catalog, tool("roof.mend", "Mends roofs.", json!({"type": "string"})), "done".to_owned());
+    add(&mut catalog, tool("roof.mend", "Mends roofs.", parameters), "done".to_owned());
     add(&mut catalog, tool("roof.clean", "Cleans roofs.", json!({"type": "object"})), "done".to_owned());
     for format in DEFERRING {
         let replies = [call(format, false, "s", "tools__search", json!({"query": "roofs"})), answer(format, false)];
