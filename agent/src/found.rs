@@ -19,9 +19,7 @@ pub(crate) const FOUND: &str = "found";
 /// The conversation has them, so they survive as long as it does.
 pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
-    let calls = messages[..present].iter().flat_map(Message::calls);
-    let searches: HashSet<_> =
-        calls.filter(|call| inner_call::name(call) == SEARCHER).map(|call| call.id.as_str()).collect();
+    let searches = searches(&messages[..present]);
     let mut left = turns;
     let mut names = BTreeSet::new();
     for message in messages[..present].iter().rev() {
@@ -32,17 +30,31 @@ pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
             left -= 1;
             names.extend(message.calls().map(|call| inner_call::name(call).to_owned()));
         } else if left > 0 {
-            names.extend(message.parts.iter().flat_map(|part| searched(part, &searches)));
+            names.extend(message.parts.iter().flat_map(|part| searched(part, &searches)).map(str::to_owned));
         }
     }
     names
 }
 
+/// Returns the ids of the searches among the calls.
+pub(crate) fn searches(messages: &[Message]) -> HashSet<&str> {
+    let calls = messages.iter().flat_map(Message::calls);
+    calls.filter(|call| inner_call::name(call) == SEARCHER).map(|call| call.id.as_str()).collect()
+}
+
+/// Returns the names that the results of all searches have.
+pub(crate) fn all_found(messages: &[Message]) -> BTreeSet<&str> {
+    let searches = searches(messages);
+    messages.iter().flat_map(|message| &message.parts).flat_map(|part| searched(part, &searches)).collect()
+}
+
 /// Returns the names that the result of one of these searches has.
-fn searched(part: &Part, searches: &HashSet<&str>) -> Vec<String> {
-    let Part::ToolResult { id, result, .. } = part else { return Vec::new() };
-    let names = searches.contains(id.as_str()).then(|| named_in(result));
-    names.into_iter().flatten().map(str::to_owned).collect()
+fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
+    let result = match part {
+        Part::ToolResult { id, result, .. } if searches.contains(id.as_str()) => Some(result),
+        _ => None,
+    };
+    result.into_iter().flat_map(named_in)
 }
 
 /// Returns the names that the result of a search has.

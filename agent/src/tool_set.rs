@@ -90,7 +90,7 @@ impl ToolSet {
     }
 
     /// Returns the same tools with those of a search, of which requests offer these and the chosen ones. A service that defers the others
-    /// is not offered the tool that calls them. Returns `None` if another tool has the name of one of them.
+    /// is not offered the tool that calls them, unless it is a chosen one. Returns `None` if another tool has the name of one of them.
     pub(crate) fn disclosing(
         &self,
         of_search: &[Arc<Entry>],
@@ -108,7 +108,7 @@ impl ToolSet {
         };
         let entries = with_search(self.list().to_vec());
         let mut offered = with_search(self.list().iter().filter(|entry| is_offered(entry)).cloned().collect());
-        offered.retain(|entry| !is_deferring || *entry.name() != *inner_call::CALLER);
+        offered.retain(|entry| !is_deferring || *entry.name() != *inner_call::CALLER || is_offered(entry));
         let offer = Offer { entries: offered, of_search: of_search.to_vec(), is_deferring };
         Some(Self::assemble(entries, Some(offer), self.skipped().to_vec(), self.0.index.clone()))
     }
@@ -189,8 +189,8 @@ impl ToolSet {
         wires.get_or_init(options.format, options.strictness, || {
             let hidden: Vec<_> =
                 self.list().iter().filter(|entry| self.hidden(entry.name()).is_some()).cloned().collect();
-            let set = WireToolSet::new(self.offered(), &hidden, self.of_search(), self.skipped().to_vec(), options);
-            if self.is_deferring() { set.deferring() } else { set }
+            let (of_search, skipped) = (self.of_search(), self.skipped().to_vec());
+            WireToolSet::new(self.offered(), &hidden, of_search, self.is_deferring(), skipped, options)
         })
     }
 

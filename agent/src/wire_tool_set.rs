@@ -1,5 +1,7 @@
 //! [`WireToolSet`]: the tools of a set as a service takes them.
 
+mod deferred;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,10 +11,9 @@ use tools::protocol::ToolNames;
 use tools::protocol::wire::schema::NotStrict;
 use tools::protocol::wire::schema::Unsendable;
 use tools::protocol::wire::{Format, NameCollision, NameGrammar, StrictLimits, Strictness, WireNames, WireTool};
-use tools::{Entry, ToolCall, ToolName, ToolResult};
+use tools::{Entry, ToolCall, ToolName};
 
 use crate::fingerprint::fingerprint;
-use crate::found::{SEARCHER, named_in};
 use crate::inner_call;
 use crate::{SkipReason, SkippedTool, WireOptions};
 
@@ -59,6 +60,7 @@ pub struct WireToolSet {
     skipped: Vec<SkippedTool>,
     definitions: OnceLock<Arc<str>>,
     value: OnceLock<Value>,
+    deferred_values: OnceLock<Vec<Value>>,
     digests: OnceLock<Arc<BTreeMap<ToolName, u64>>>,
 }
 
@@ -67,11 +69,13 @@ type Render = fn(&Entry, Format, Strictness) -> Result<&Arc<WireTool>, &Unsendab
 
 impl WireToolSet {
     /// Creates the set of these entries, which are sorted by name. `hidden` are entries that can be called and are not offered, and
-    /// `of_search` the offered ones that find and call them. `skipped` are the tools that no service is offered.
+    /// `of_search` the ones that find and call them. The service defers the hidden ones if `is_deferring`: only `tools.call` could call one
+    /// without a form on the wire. `skipped` are the tools that no service is offered.
     pub(crate) fn new(
         entries: &[Arc<Entry>],
         hidden: &[Arc<Entry>],
         of_search: &[Arc<Entry>],
+        is_deferring: bool,
         mut skipped: Vec<SkippedTool>,
         options: WireOptions,
     ) -> Self {
@@ -80,9 +84,10 @@ impl WireToolSet {
         let mut limits = format.strict_limits();
         let mut tools = Vec::with_capacity(entries.len());
         collect(entries, &mut tools, &mut skipped, |entry| wire(entry, format, strictness, render, &mut limits));
-        let relaxed =
-            |entry: &Arc<Entry>| Some((entry.clone(), render(entry, format, Strictness::Relaxed).ok()?.clone()));
-        let mut hidden: Vec<_> = hidden.iter().filter_map(relaxed).collect();
+        let (mut found, mut unfit) = (Vec::with_capacity(hidden.len()), Vec::new());
+        collect(hidden, &mut found, &mut unfit, |entry| wire(entry, format, Strictness::Relaxed, render, &mut None));
+        let mut hidden = found;
+        skipped.extend(unfit.into_iter().filter(|_| is_deferring));
         let names = loop {
             // The other names need no table.
             let all = || tools.iter().chain(&hidden);
@@ -117,42 +122,14 @@ impl WireToolSet {
             tools,
             hidden,
             has_own_caller,
-            is_deferring: false,
+            is_deferring,
             names,
             skipped,
             definitions: OnceLock::new(),
             value: OnceLock::new(),
+            deferred_values: OnceLock::new(),
             digests: OnceLock::new(),
         }
-    }
-
-    /// Leaves the hidden tools to the service, which defers them.
-    pub(crate) fn deferring(self) -> Self {
-        Self { is_deferring: true, ..self }
-    }
-
-    /// Returns true if the service [defers](crate::ToolSet::is_deferring) the tools that are not listed.
-    pub fn is_deferring(&self) -> bool {
-        self.is_deferring
-    }
-
-    /// Returns the tools that the service defers, sorted by their names in the catalog. Empty if it does not.
-    pub fn deferred(&self) -> impl Iterator<Item = &WireTool> {
-        let is_caller = |entry: &Entry| *entry.name() == *inner_call::CALLER;
-        let hidden = self.hidden.iter().filter(move |(entry, _)| self.is_deferring && !is_caller(entry));
-        hidden.map(|(_, wire)| &**wire)
-    }
-
-    /// Returns the [deferred](Self::deferred) tools that the result of a call of `tool` names, if that is the search. A tool that is gone or
-    /// offered now is not among them.
-    pub fn found<'a>(&'a self, tool: &str, result: &'a ToolResult) -> impl Iterator<Item = &'a WireTool> {
-        let is_search = self.is_deferring && tool == SEARCHER;
-        let names = is_search.then(|| named_in(result)).into_iter().flatten();
-        names.filter_map(|name| {
-            let at = self.hidden.binary_search_by(|(entry, _)| entry.name().as_str().cmp(name)).ok()?;
-            let (entry, wire) = &self.hidden[at];
-            (*entry.name() != *inner_call::CALLER).then_some(&**wire)
-        })
     }
 
     /// Returns the format.

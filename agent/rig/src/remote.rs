@@ -200,7 +200,7 @@ impl Provider for Remote {
         self.model.reserved_tokens()
     }
 
-    fn defers_tools(&self, tools: usize) -> bool {
+    fn defers_tools(&self, tools: &ToolSet) -> bool {
         self.model.defers_tools(tools)
     }
 

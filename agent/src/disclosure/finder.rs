@@ -35,6 +35,7 @@ pub struct ToolFinder {
     tools: ToolSet,
     budget: DisclosureBudget,
     reranker: Option<Arc<dyn Reranker>>,
+    left_out: BTreeSet<ToolName>,
 }
 
 /// The result of a search.
@@ -69,7 +70,7 @@ impl ToolFinder {
 
     /// Creates a finder of the tools of this set.
     pub fn new(tools: ToolSet) -> Self {
-        Self { tools, budget: DisclosureBudget::default(), reranker: None }
+        Self { tools, budget: DisclosureBudget::default(), reranker: None, left_out: BTreeSet::new() }
     }
 
     /// Sets the limits of results.
@@ -84,6 +85,11 @@ impl ToolFinder {
         Self { reranker, ..self }
     }
 
+    /// Leaves out these tools, which the model could not call.
+    pub(crate) fn without(self, left_out: impl IntoIterator<Item = ToolName>) -> Self {
+        Self { left_out: left_out.into_iter().collect(), ..self }
+    }
+
     /// Returns the tools whose definitions match the query best, among those whose calls can pass in this context. A call can pass if
     /// the grant may permit its targets, or an approver can be asked, and no rule of the policy denies the tool.
     ///
@@ -93,7 +99,8 @@ impl ToolFinder {
     /// # Panics
     /// Panics with a second ranking stage outside of a Tokio runtime with timers.
     pub async fn search(&self, cx: &ToolContext, query: &str, limit: usize) -> ToolSearch {
-        let may = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
+        let may_call = |name: &ToolName| self.tools.get(name).is_ok_and(|entry| access(cx, &entry).is_some());
+        let may = |name: &ToolName| !self.left_out.contains(name) && may_call(name);
         let (ranked, number) = self.tools.index().search_and_count(query, limit.max(CANDIDATES), may);
         let mut ranked = self.reranked(cx, query, ranked).await;
         ranked.truncate(limit);
@@ -122,57 +129,64 @@ impl ToolFinder {
         &self.tools
     }
 
-    /// Returns the text of a result for the model, and the names of the tools whose definitions it has. The definitions are within the
-    /// budget. If each of them is over it, the result has the first. The lines about what was left out are not counted.
+    /// Returns the definitions of a result, the lines about them, and the names of the tools whose definitions it has. The definitions and
+    /// their lines are within the budget. If each of them is over it, the result has the first. What was left out is not counted.
     pub(crate) fn text(
         &self,
         search: &ToolSearch,
         cx: &ToolContext,
         wire: Option<&WireToolSet>,
-    ) -> (String, Vec<ToolName>) {
+    ) -> (String, String, Vec<ToolName>) {
         let mut left = self.budget.search_tokens.saturating_mul(BYTES_PER_TOKEN).min(MAX_BYTES);
         let text = |found: &FoundTool| {
-            let text = found.text(wire);
+            let (definition, line) = (found.definition(wire), found.line(cx));
             // A service that defers tools is sent their whole definitions.
             let whole = wire.filter(|wire| wire.is_deferring()).and_then(|wire| wire.get(found.entry.name()));
-            let size = whole.map_or(text.len(), |wire| wire.definition.len()) as u64;
-            (text, size)
+            let whole = whole.map_or(0, |wire| wire.definition.len());
+            let size = (definition.len().max(whole) + line.len()) as u64;
+            (definition, line, size)
         };
         let texts: Vec<_> = search.found.iter().map(text).collect();
-        let is_within = texts.iter().any(|(_, size)| *size <= left);
-        let (mut text, mut names, mut too_large) = (String::new(), Vec::new(), Vec::new());
-        for (found, (shown, size)) in search.found.iter().zip(texts) {
+        let is_within = texts.iter().any(|(.., size)| *size <= left);
+        let (mut definitions, mut lines) = (String::new(), String::new());
+        let (mut names, mut too_large) = (Vec::new(), Vec::new());
+        for (found, (definition, line, size)) in search.found.iter().zip(texts) {
             let name = found.entry.name();
             if size > left && (is_within || !names.is_empty()) {
                 too_large.push(cx.spelling(name).into_owned());
                 continue;
             }
             left = left.saturating_sub(size);
-            text += &shown;
+            definitions += &definition;
+            lines += &line;
             names.push(name.clone());
         }
         match search.others {
             0 => {}
             others => {
-                text += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n")
+                lines += &format!("Left out: {others} less relevant; ask for more with limit, or with other words.\n")
             }
         }
         if !too_large.is_empty() {
             let listed = too_large.join(", ");
-            text += &format!(
+            lines += &format!(
                 "Left out, because the result would be too large: {listed}; search for one by its name, with limit 1.\n"
             );
         }
-        (text, names)
+        (definitions, lines, names)
     }
 }
 
 impl FoundTool {
-    /// Returns the definition with a short description, and the reasons of the match.
-    fn text(&self, wire: Option<&WireToolSet>) -> String {
-        let description = self.summary();
+    /// Returns the definition with a short description.
+    fn definition(&self, wire: Option<&WireToolSet>) -> String {
+        format!("{}\n\n", described(&self.entry, wire, &self.summary()))
+    }
+
+    /// Returns the reasons of the match. It has nothing that another party wrote, because it can be a part of a prompt.
+    fn line(&self, cx: &ToolContext) -> String {
         let access = if self.is_granted { "" } else { "; the grant does not cover it, so each call asks a person" };
-        format!("{}\nmatches: {}{access}\n\n", described(&self.entry, wire, &description), self.reasons())
+        format!("{} matches: {}{access}\n", cx.spelling(self.entry.name()), self.reasons())
     }
 
     /// Returns the description as one line. Text from outside has no invisible characters in it.

@@ -6,6 +6,7 @@ use serde_json::json;
 use tools::protocol::canonical_json;
 use tools::{Entry, ToolContext, ToolName};
 
+use super::is_of_search;
 use crate::found::found;
 use crate::inner_call::CALLER;
 use crate::{PendingCall, Run, ToolFinder, ToolSet, WireToolSet};
@@ -27,7 +28,7 @@ impl Hidden<'_> {
         let mut seen = None;
         for PendingCall { call, .. } in calls {
             if self.tools.inner_call(&call).is_none()
-                && let Some(entry) = self.tools.hidden(&call.name)
+                && let Some(entry) = self.tools.hidden(&call.name).filter(|entry| !is_of_search(entry))
                 && !seen.get_or_insert_with(|| self.seen(run)).contains(entry.name())
             {
                 run.refuse(&call.id, self.answer(&entry));
@@ -49,8 +50,8 @@ impl Hidden<'_> {
             false => format!("make it with {caller}"),
         };
         format!(
-            "the call of {name} was not run, because you have not seen its definition. It follows; check the arguments, and make the \
-             call again. If {name} is not among your tools, {otherwise}:\n{}",
+            "the call of {name} was not run, because no recent search or call has shown its definition. It follows; check the arguments, and \
+             make the call again. If {name} is not among your tools, {otherwise}:\n{}",
             definition(entry, self.wire)
         )
     }

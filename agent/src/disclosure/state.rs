@@ -9,7 +9,7 @@ use tools_search::Reranker;
 use super::cost::{costs, offer};
 use super::is_of_search;
 use crate::provider::guarded::{defers_tools, generation};
-use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet};
+use crate::{DefinitionCosts, Disclosure, DisclosureBudget, Provider, ToolChoice, ToolFinder, ToolSet, WireToolSet};
 
 /// The disclosure of one session.
 #[derive(Clone, Default)]
@@ -90,12 +90,13 @@ impl SessionDisclosure {
     }
 
     /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them.
-    pub(crate) fn enter(&self, cx: ToolContext, tools: &ToolSet) -> ToolContext {
+    pub(crate) fn enter(&self, cx: ToolContext, tools: &ToolSet, wire: Option<&WireToolSet>) -> ToolContext {
         if !tools.is_disclosing() {
             return cx;
         }
         let finder = ToolFinder::new(tools.clone()).with_budget(self.budget()).with_reranker(self.reranker.clone());
-        cx.with_service(finder)
+        let skipped = wire.filter(|wire| wire.is_deferring()).into_iter().flat_map(WireToolSet::skipped);
+        cx.with_service(finder.without(skipped.map(|tool| tool.name.clone())))
     }
 
     fn narrowed(&self, tools: &ToolSet, provider: &dyn Provider) -> Option<ToolSet> {
@@ -103,7 +104,7 @@ impl SessionDisclosure {
             Some(ToolChoice::Tool(name)) => Some(name),
             _ => None,
         };
-        let is_deferring = defers_tools(provider, tools.len() + self.of_search.len());
+        let is_deferring = defers_tools(provider, tools);
         let is_always = |entry: &Entry| match &self.disclosure {
             Disclosure::All => false,
             Disclosure::Search { always, .. } => always.matches(entry),

@@ -38,7 +38,7 @@ impl Driver {
     pub(super) fn call_context(&self, session: &Session, tools: &ToolSet, budget: &Budget) -> ToolContext {
         let format = self.wire();
         let cx = session.context().clone().with_service(budget.clone());
-        let cx = session.session_disclosure().enter(cx, tools);
+        let cx = session.session_disclosure().enter(cx, tools, self.wire_tools(tools));
         let cx = self.options.correlation_id.iter().cloned().fold(cx, ToolContext::with_correlation_id);
         format.into_iter().fold(cx, ToolContext::with_wire)
     }

@@ -27,8 +27,8 @@ pub(crate) fn reserved_tokens(provider: &dyn Provider) -> u64 {
     Panic::catch(|| provider.reserved_tokens()).unwrap_or_default()
 }
 
-/// Returns true if the service can defer the definitions of so many tools. Returns false after a panic.
-pub(crate) fn defers_tools(provider: &dyn Provider, tools: usize) -> bool {
+/// Returns true if the service can defer the definitions of these tools. Returns false after a panic.
+pub(crate) fn defers_tools(provider: &dyn Provider, tools: &ToolSet) -> bool {
     Panic::catch(|| provider.defers_tools(tools)).unwrap_or_default()
 }
 

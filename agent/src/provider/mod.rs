@@ -108,10 +108,10 @@ pub trait Provider: Send + Sync {
         0
     }
 
-    /// Returns true if the service itself can defer the definitions of a session with this number of tools: its requests then have the
-    /// tools that a search found as the service takes them, and its model calls them by their names. The same number always has the same
-    /// answer. The default is false.
-    fn defers_tools(&self, _tools: usize) -> bool {
+    /// Returns true if the service itself can defer the definitions of a session with these tools: its requests then have the tools that
+    /// a search found as the service takes them, and its model calls them by their names. The same tools always have the same answer.
+    /// The default is false.
+    fn defers_tools(&self, _tools: &ToolSet) -> bool {
         false
     }
 

@@ -1,7 +1,7 @@
 //! `tools.search`: finds tools whose definitions a request does not have.
 
 use serde_json::json;
-use tools::{ToolContext, ToolError, ToolResult, tool};
+use tools::{Content, ToolContext, ToolError, ToolResult, tool};
 
 use crate::driver::ActiveRun;
 use crate::found::FOUND;
@@ -41,18 +41,20 @@ pub(crate) async fn search(
     let run = cx.service::<ActiveRun>();
     let wire = run.as_ref().and_then(|run| wire_tools(&*run.provider, finder.tools()));
     let search = finder.search(cx, &query, usize::try_from(limit).unwrap_or(usize::MAX)).await;
-    let (definitions, names) = finder.text(&search, cx, wire);
-    let text = if names.is_empty() {
-        "No tool matches these words. Try other words for the task, or its parts.".to_owned()
+    let (definitions, lines, names) = finder.text(&search, cx, wire);
+    // A service that defers tools loads the definitions instead of the first text. The others have nothing that another party wrote.
+    let content = if names.is_empty() {
+        ["No tool matches these words.", "Try other words for the task, or its parts."].map(Content::text).to_vec()
     } else {
         let how = match finder.tools().is_deferring() {
             true => "by its name".to_owned(),
             false => format!("with {}, by its name and", cx.spelling(CALLER)),
         };
-        format!("{definitions}Call a found tool {how} with the arguments that its parameters define.")
+        let how = format!("Call a found tool {how} with the arguments that its parameters define.");
+        vec![Content::text(definitions + &how), Content::text(lines.trim_end())]
     };
-    let mut result = ToolResult::text(text);
-    result.structured = Some(json!({FOUND: names}).into());
+    let structured = Some(json!({FOUND: names}).into());
+    let result = ToolResult { content, structured, ..ToolResult::default() };
     if let Some(run) = run {
         let others = search.others + search.found.len() - names.len();
         run.send(|| Event::ToolsSearched { query, found: names, others });

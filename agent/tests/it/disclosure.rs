@@ -308,8 +308,11 @@ async fn a_found_tool_is_forgotten_after_its_turns() {
     let disclosure = Disclosure::Search { always: Selection::none(), budget };
     let mut session = session(&shop(200)).with_disclosure(disclosure);
     model.driver().run(&mut session, "go").await.unwrap();
-    let failed: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.is_error).collect();
+    let results = results(session.messages());
+    let failed: Vec<_> = results.iter().map(|(_, result)| result.is_error).collect();
     assert_eq!(failed, [false, false, false, false, true, false]);
+    let text = results[4].1.to_text();
+    assert!(text.contains("because no recent search or call has shown its definition"), "{text}");
 }
 
 #[tokio::test]

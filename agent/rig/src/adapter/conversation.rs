@@ -14,6 +14,7 @@ use tools::Content;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Part, Role};
 
+use super::deferred::Searches;
 use super::turn::{BESIDE, BLOCK, ORIGIN};
 use super::{Api, deferred, fields};
 use crate::retry::Failure;
@@ -25,7 +26,8 @@ pub(super) fn request(
     tools: &WireToolSet,
     mark: Option<&str>,
 ) -> Result<CompletionRequest, Failure> {
-    let results = Results { api, placement: image_placement(api, model), mark, tools };
+    let searches = mark.map(|mark| Searches::new(mark, tools, request.messages));
+    let results = Results { api, placement: image_placement(api, model), searches, tools };
     let is_one_turn = |first: &Message, next: &Message| (first.role, next.role) == (Role::Assistant, Role::Assistant);
     let turns = request.messages.chunk_by(is_one_turn);
     let history: Vec<_> = turns.filter_map(|parts| message(&results, &whole(parts))).collect();
@@ -42,8 +44,8 @@ pub(super) fn request(
 struct Results<'a> {
     api: Api,
     placement: Format,
-    /// The mark of the results of searches, if the service defers tools.
-    mark: Option<&'a str>,
+    /// The searches, if the service defers tools.
+    searches: Option<Searches<'a>>,
     tools: &'a WireToolSet,
 }
 
@@ -130,7 +132,7 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
 
 /// Returns a part of a user's message. Adds the parts that have to be at its end to `following`.
 fn user(part: &Part, results: &Results<'_>, following: &mut Vec<UserContent>) -> Option<UserContent> {
-    let Results { api, placement, mark, tools } = *results;
+    let Results { api, placement, ref searches, tools } = *results;
     match part {
         Part::Content(content) => Some(user_content(content)),
         Part::ToolResult { id, name: called, result } => {
@@ -140,9 +142,9 @@ fn user(part: &Part, results: &Results<'_>, following: &mut Vec<UserContent>) ->
             if tools.format() != Format::Anthropic {
                 shown.content = joined(shown.content);
             }
-            if let Some(marked) = mark.and_then(|mark| deferred::marked(api, mark, tools, called, result)) {
-                shown.content = vec![marked];
-                shown.following = Vec::new();
+            let marked = searches.as_ref().and_then(|searches| searches.marked(api, id, called, result));
+            if let Some((marked, following)) = marked {
+                (shown.content, shown.following) = (vec![marked], following);
             }
             following.extend(shown.following.iter().map(user_content));
             Some(UserContent::ToolResult(RigResult {

@@ -1,17 +1,21 @@
 //! Deferred tools: those whose definitions a service keeps out of the model's context until a search has found them.
 //!
 //! rig has no items for searches. Its requests have the result of one as a marked text, and the mark in a field of the body.
-//! [`written`] takes out both and writes the service's items. [`read`] turns the searches of a reply into calls, which rig reads.
+//! [`written`] takes out both and writes the service's items.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, RandomState};
+use std::str::FromStr;
 
-use agent::{ToolFinder, WireToolSet};
+use agent::{ToolFinder, ToolSet, WireToolSet};
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tools::protocol::wire::WireTool;
-use tools::{Content, ToolResult};
+use tools::protocol::Message;
+use tools::protocol::wire::Strictness;
+use tools::{Content, ErrorCode, ToolResult};
 
 use super::exact_arguments::Members;
 use super::{Api, model_limits};
@@ -19,8 +23,14 @@ use super::{Api, model_limits};
 /// The field of a body that has the mark of the results of searches.
 pub(super) const MARK: &str = "toolcrib_mark";
 
-/// The most tools of a request at Anthropic.
-const ANTHROPIC_MOST: usize = 10_000;
+/// The most tools of a request at Anthropic, less those of a search.
+const ANTHROPIC_MOST: usize = 10_000 - 2;
+
+/// The most bytes of their definitions. Anthropic takes requests of 32 MB.
+const ANTHROPIC_BYTES: usize = 8 << 20;
+
+/// Precedes the text of the host about a search, which the service's item has no place for.
+const ABOUT: &str = "About the search of tools:";
 
 /// The beginnings of the names of models that know deferred tools.
 const ANTHROPIC: [&str; 6] =
@@ -30,8 +40,8 @@ const OPENAI: [&str; 4] = ["gpt-5.4", "gpt-5.5", "gpt-5.6", "gpt-6"];
 /// A part of the names of OpenAI's models that do not know them.
 const NANO: &str = "-nano";
 
-const CALL: &str = "function_call";
-const SEARCH_CALL: &str = "tool_search_call";
+pub(super) const CALL: &str = "function_call";
+pub(super) const SEARCH_CALL: &str = "tool_search_call";
 
 /// The start of the ids of the service's searches.
 const SEARCH_ID: &str = "tsc_";
@@ -51,36 +61,33 @@ pub(super) fn is_known(api: Api, model: &str) -> bool {
     known.iter().any(|prefix| model.starts_with(prefix)) && model_limits::context(model).is_some()
 }
 
-/// Returns true if a request of the API may have this number of tools.
-pub(super) fn is_within(api: Api, tools: usize) -> bool {
-    api != Api::Anthropic || tools <= ANTHROPIC_MOST
+/// Returns true if a request of the API may have these tools. Anthropic's has all definitions.
+pub(super) fn is_within(api: Api, tools: &ToolSet) -> bool {
+    let definitions = || tools.list().iter().filter_map(|entry| entry.wire(api.format(), Strictness::Relaxed).ok());
+    let bytes = || definitions().map(|wire| wire.definition.len()).sum::<usize>();
+    api != Api::Anthropic || (tools.len() <= ANTHROPIC_MOST && bytes() <= ANTHROPIC_BYTES)
 }
 
-/// Returns the definitions of a request: those that it offers, and Anthropic's deferred ones. OpenAI's search is of a type of its own.
-pub(super) fn definitions(api: Api, tools: &WireToolSet) -> Value {
-    match api {
-        Api::Anthropic => tools.list().map(WireTool::value).chain(tools.deferred().map(deferred)).collect(),
-        _ => {
-            let search = search_name();
-            let definition = |tool: &WireTool| if tool.name == search { search_tool(tool) } else { tool.value() };
-            tools.list().map(definition).collect()
-        }
+/// Adds Anthropic's deferred definitions to those that a request offers. OpenAI's search gets a type of its own.
+pub(super) fn defer(api: Api, tools: &WireToolSet, definitions: &mut Vec<Value>) {
+    if api == Api::Anthropic {
+        definitions.extend(tools.deferred_values().iter().cloned().map(deferred));
+        return;
+    }
+    let search = search_name();
+    for definition in definitions.iter_mut().filter(|definition| definition["name"] == *search) {
+        *definition = json!({"type": "tool_search", "execution": "client", "description": definition["description"],
+            "parameters": definition["parameters"]});
     }
 }
 
-fn deferred(tool: &WireTool) -> Value {
-    let mut definition = tool.value();
+fn deferred(mut definition: Value) -> Value {
     definition["defer_loading"] = true.into();
     definition
 }
 
-fn search_tool(tool: &WireTool) -> Value {
-    let value = tool.value();
-    json!({"type": "tool_search", "execution": "client", "description": value["description"], "parameters": value["parameters"]})
-}
-
 /// Returns OpenAI's name of the search.
-fn search_name() -> Cow<'static, str> {
+pub(super) fn search_name() -> Cow<'static, str> {
     Api::OpenAiResponses.format().names().encode(ToolFinder::SEARCH)
 }
 
@@ -89,25 +96,60 @@ pub(super) fn mark() -> String {
     format!("{MARK}:{:016x}:", RandomState::new().hash_one(MARK))
 }
 
-/// Returns the marked text of a search's result. Returns `None` if the result is sent as its own text.
-pub(super) fn marked(api: Api, mark: &str, tools: &WireToolSet, called: &str, result: &ToolResult) -> Option<Content> {
-    if called != ToolFinder::SEARCH {
-        return None;
+/// The searches of a request.
+pub(super) struct Searches<'a> {
+    mark: &'a str,
+    tools: &'a WireToolSet,
+    /// The ids of the searches, also of those through `tools.call`.
+    ids: HashSet<&'a str>,
+    /// The names on the wire that OpenAI has got. It refuses a second definition.
+    loaded: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> Searches<'a> {
+    pub(super) fn new(mark: &'a str, tools: &'a WireToolSet, messages: &'a [Message]) -> Self {
+        Self { mark, tools, ids: tools.searches(messages), loaded: RefCell::default() }
     }
-    let found = tools.found(called, result);
-    let found: Vec<_> = match api {
-        Api::Anthropic => found.map(|tool| json!({"type": "tool_reference", "tool_name": tool.name})).collect(),
-        _ => found.map(deferred).collect(),
-    };
-    match api {
-        Api::Anthropic if found.is_empty() => None,
-        Api::Anthropic => Some(Content::text(format!("{mark}{}", Value::from(found)))),
-        _ => {
-            // The output of a search has no place for a text, such as that of an error.
-            let text = found.is_empty().then(|| result.to_text());
-            Some(Content::text(format!("{mark}{}", json!({"tools": found, "text": text}))))
+
+    /// Returns the marked text of a search's result, and the text for the end of the message. Returns `None` if the result is sent as its
+    /// own text.
+    pub(super) fn marked(
+        &self,
+        api: Api,
+        id: &str,
+        called: &str,
+        result: &ToolResult,
+    ) -> Option<(Content, Vec<Content>)> {
+        let found = self.tools.found(result);
+        let found: Vec<_> = match api {
+            _ if !self.ids.contains(id) => return None,
+            Api::Anthropic => found.map(|tool| json!({"type": "tool_reference", "tool_name": tool.name})).collect(),
+            // The call of another function has no output with definitions.
+            _ if called != ToolFinder::SEARCH => return None,
+            _ => {
+                let found = found.filter(|tool| self.loaded.borrow_mut().insert(tool.name.clone()));
+                found.map(|tool| deferred(tool.value())).collect()
+            }
+        };
+        if api == Api::Anthropic && found.is_empty() {
+            return None;
         }
+        Some((Content::text(format!("{}{}", self.mark, Value::from(found))), about(result).into_iter().collect()))
     }
+}
+
+/// Returns the text of the host about a search. It is a part of a prompt, so it has neither the definitions nor the message of an error,
+/// which other parties may have written.
+fn about(result: &ToolResult) -> Option<Content> {
+    let kind = || ErrorCode::from_str(result.structured.as_ref()?.value().pointer("/error/kind")?.as_str()?).ok();
+    let fixed = match (result.is_error, &result.structured) {
+        (true, _) => Some(format!("It failed with the error {}.", kind().unwrap_or(ErrorCode::ExecutionFailed))),
+        (false, None) => Some("Its result is left out here; search again for what you need.".to_owned()),
+        (false, Some(_)) => None,
+    };
+    let others = result.content.iter().skip(1).filter_map(Content::as_text);
+    let lines: Vec<_> = fixed.as_deref().into_iter().chain(others).collect();
+    (!lines.is_empty()).then(|| Content::text(format!("{ABOUT}\n{}", lines.join("\n"))))
 }
 
 /// Returns the fields beside a call without those of the service's search, for a request that has no search of this kind.
@@ -175,12 +217,8 @@ fn with_searches(items: &str, mark: &str) -> Option<String> {
         let item: Value = serde_json::from_str(raw.get()).ok()?;
         let id = &item["call_id"];
         if let Some(found) = unmarked(&item["output"], mark) {
-            if let Some(text) = found["text"].as_str() {
-                let content = json!([{"type": "input_text", "text": format!("The search of tools answered: {text}")}]);
-                written.push(json!({"type": "message", "role": "user", "content": content}).to_string());
-            }
             let output = json!({"type": "tool_search_output", "call_id": id, "execution": "client", "status": "completed",
-                "tools": found["tools"]});
+                "tools": found});
             written.push(output.to_string());
             answered.push(id.clone());
         } else if let Some(at) = answered.iter().position(|answered| item["type"] == CALL && answered == id)
@@ -216,115 +254,16 @@ fn unmarked(text: &Value, mark: &str) -> Option<Value> {
     serde_json::from_str(text.as_str()?.strip_prefix(mark)?).ok()
 }
 
-/// Returns the payload of a reply with calls of a function in place of the searches that are ours to make.
-pub(super) fn read(api: Api, payload: &str) -> Cow<'_, str> {
-    if api != Api::OpenAiResponses || !payload.contains(SEARCH_CALL) {
-        return Cow::Borrowed(payload);
-    }
-    with_calls(payload).map_or(Cow::Borrowed(payload), Cow::Owned)
-}
-
-/// Returns a part of a reply with calls in place of searches. Returns `None` if it has no search.
-fn with_calls(json: &str) -> Option<String> {
-    let Members(members) = serde_json::from_str(json).ok()?;
-    if let Some(call) = function_call(&members) {
-        return Some(call);
-    }
-    let mut is_changed = false;
-    let mut fields = Vec::with_capacity(members.len());
-    for (name, value) in &members {
-        let changed = match name.as_str() {
-            "item" | "response" => with_calls(value.get()),
-            "output" => items_with_calls(value),
-            _ => None,
-        };
-        is_changed |= changed.is_some();
-        fields.push(format!("{}:{}", json!(name), changed.as_deref().unwrap_or(value.get())));
-    }
-    is_changed.then(|| format!("{{{}}}", fields.join(",")))
-}
-
-fn items_with_calls(items: &RawValue) -> Option<String> {
-    let items: Vec<&RawValue> = serde_json::from_str(items.get()).ok()?;
-    let changed: Vec<_> = items.iter().map(|item| with_calls(item.get())).collect();
-    let texts = items.iter().zip(&changed).map(|(item, changed)| changed.as_deref().unwrap_or(item.get()));
-    changed.iter().any(Option::is_some).then(|| format!("[{}]", texts.collect::<Vec<_>>().join(",")))
-}
-
-/// Returns a search as a call of a function, with its other fields. Returns `None` for another item and for a search that the service
-/// makes itself.
-fn function_call(members: &[(String, &RawValue)]) -> Option<String> {
-    let get = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value.get());
-    if get("type")? != format!("\"{SEARCH_CALL}\"") || get("execution")? != "\"client\"" {
-        return None;
-    }
-    let fields = members.iter().map(|(name, value)| {
-        let value = match name.as_str() {
-            "type" => json!(CALL).to_string(),
-            // Those of a search that has only begun are no part of the arguments that follow.
-            "arguments" if get("status") == Some("\"in_progress\"") => json!("").to_string(),
-            "arguments" => json!(value.get()).to_string(),
-            _ => value.get().to_owned(),
-        };
-        format!("{}:{value}", json!(name))
-    });
-    let name = format!("\"name\":{}", json!(search_name()));
-    Some(format!("{{{}}}", fields.chain([name]).collect::<Vec<_>>().join(",")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SEARCH: &str = r#"{"type":"tool_search_call","id":"tsc_1","call_id":"c1","execution":"client","arguments":{"query":"x","limit":123456789012345678901234567890},"status":"completed"}"#;
-
-    #[test]
-    fn a_search_becomes_a_call_with_its_arguments_as_they_were_sent() {
-        for (payload, place) in [
-            (format!(r#"{{"id":"resp_1","output":[{{"type":"message"}},{SEARCH}]}}"#), "/output/1"),
-            (format!(r#"{{"type":"response.output_item.done","output_index":1,"item":{SEARCH}}}"#), "/item"),
-            (format!(r#"{{"type":"response.completed","response":{{"output":[{SEARCH}]}}}}"#), "/response/output/0"),
-        ] {
-            let call: Value = serde_json::from_str(&read(Api::OpenAiResponses, &payload)).unwrap();
-            let call = call.pointer(place).unwrap();
-            let arguments = r#"{"query":"x","limit":123456789012345678901234567890}"#;
-            let expected = json!({"type": "function_call", "id": "tsc_1", "call_id": "c1", "execution": "client",
-                "arguments": arguments, "status": "completed", "name": "tools__search"});
-            assert_eq!(call, &expected);
-            assert!(matches!(read(Api::Anthropic, &payload), Cow::Borrowed(_)));
-        }
-    }
-
-    #[test]
-    fn a_search_that_has_only_begun_has_no_arguments_yet() {
-        let begun = SEARCH.replace("completed", "in_progress");
-        let payload = format!(r#"{{"type":"response.output_item.added","item":{begun}}}"#);
-        let event: Value = serde_json::from_str(&read(Api::OpenAiResponses, &payload)).unwrap();
-        assert_eq!(event["item"]["arguments"], "");
-    }
-
-    #[test]
-    fn a_search_by_the_service_and_a_text_about_one_pass_unchanged() {
-        let served = SEARCH.replace("\"client\"", "\"server\"");
-        for payload in [
-            format!(r#"{{"output":[{served}]}}"#),
-            json!({"output": [{"type": "message", "content": [{"type": "output_text", "text": SEARCH}]}]}).to_string(),
-            json!({"type": "response.output_text.delta", "delta": "tool_search_call"}).to_string(),
-            format!("{SEARCH}]"),
-        ] {
-            assert!(
-                matches!(read(Api::OpenAiResponses, &payload), Cow::Borrowed(same) if same == payload),
-                "{payload}"
-            );
-        }
-    }
 
     #[test]
     fn calls_that_share_an_id_are_told_apart_and_other_items_keep_their_bytes() {
         let mark = mark();
         let call = |name: &str| json!({"type": "function_call", "call_id": "c", "name": name, "arguments": "{}"});
         let output = |text: &str| json!({"type": "function_call_output", "call_id": "c", "output": text});
-        let found = format!("{mark}{}", json!({"tools": [{"name": "x"}], "text": null}));
+        let found = format!("{mark}{}", json!([{"name": "x"}]));
         let other = r#"{"type":"message", "content":1.50}"#;
         let items = [call("tools__search"), output(&found), call("read"), output("text"), call("tools__search")];
         let items = items.map(|item| item.to_string()).join(",");

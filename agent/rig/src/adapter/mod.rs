@@ -18,13 +18,14 @@ mod model_limits;
 mod outgoing;
 mod payload;
 mod retry_header;
+mod search_calls;
 mod service_error;
 mod streamed_arguments;
 mod transport;
 mod turn;
 
 use agent::provider::{GenerationOptions, ToolChoice};
-use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, Turn, WireToolSet};
+use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -203,8 +204,8 @@ impl Model {
         }
     }
 
-    /// Returns true if the service defers so many tools.
-    pub(crate) fn defers_tools(&self, tools: usize) -> bool {
+    /// Returns true if the service defers these tools.
+    pub(crate) fn defers_tools(&self, tools: &ToolSet) -> bool {
         self.has_deferred_tools && deferred::is_within(self.api, tools)
     }
 
@@ -286,13 +287,15 @@ fn openai(mut dialect: Dialect, key: &str, base_url: String) -> OpenAIConfig {
 fn tools_field(api: Api, tools: &WireToolSet, eager: bool) -> Value {
     let mut definitions = match api {
         Api::Gemini => json!([{"functionDeclarations": tools.value()}]),
-        _ if tools.is_deferring() => deferred::definitions(api, tools),
         _ => tools.value().clone(),
     };
     if api == Api::Anthropic && eager {
         for definition in definitions.as_array_mut().into_iter().flatten() {
             definition["eager_input_streaming"] = true.into();
         }
+    }
+    if let (true, Some(definitions)) = (tools.is_deferring(), definitions.as_array_mut()) {
+        deferred::defer(api, tools, definitions);
     }
     definitions
 }

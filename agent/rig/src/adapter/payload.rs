@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Api, deferred, exact_arguments};
+use super::{Api, exact_arguments, search_calls};
 
 /// An error that a service reported in a reply with the status of success. Holds its body.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub(super) struct WrongContentType(pub(super) String);
 pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, ReportedError> {
     match is_error(payload) {
         true => Err(ReportedError(payload.to_owned())),
-        false => Ok(match deferred::read(api, payload) {
+        false => Ok(match search_calls::read(api, payload) {
             Cow::Borrowed(payload) => exact_arguments::kept(api, payload),
             Cow::Owned(payload) => exact_arguments::kept(api, &payload).into_owned().into(),
         }),

@@ -7,6 +7,7 @@ mod aimock;
 mod arguments;
 mod compaction;
 mod deferred;
+mod deferred_results;
 mod empty;
 mod ending;
 mod endpoint;
