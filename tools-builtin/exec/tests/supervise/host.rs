@@ -1,9 +1,10 @@
 //! This program as a host of its own, which a test kills.
 
 use std::ffi::OsStr;
-use std::io::{Write as _, stdout};
+use std::io::{ErrorKind, Write as _, stdout};
 use std::path::Path;
 use std::process::Stdio;
+use std::time::Duration;
 
 use libtest_mimic::Trial;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -24,15 +25,24 @@ impl Host {
     /// Returns when the evader has its descendants.
     pub(crate) async fn start(mode: Mode, marker: &Marker, evader: Evader) -> Self {
         let program = std::env::current_exe().expect("this program");
-        let mut host = Self::spawn(&program, mode, marker, evader);
+        let mut host = Self::spawn(&program, mode, marker, evader).await;
         host.go_on().await;
         host
     }
 
-    fn spawn(program: &Path, mode: Mode, marker: &Marker, evader: Evader) -> Self {
+    async fn spawn(program: &Path, mode: Mode, marker: &Marker, evader: Evader) -> Self {
         let mut command = Command::new(program);
         command.args([HOST, mode.name(), evader.name, marker.path()]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        Self(command.kill_on_drop(true).spawn().expect("the host starts"))
+        command.kill_on_drop(true);
+        loop {
+            match command.spawn() {
+                // A copy that was just written is open for writing in the children of other tests, until they run their programs.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                spawned => return Self(spawned.expect("the host starts")),
+            }
+        }
     }
 
     async fn go_on(&mut self) {
@@ -87,7 +97,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let folder = tempfile::tempdir().expect("a folder");
             let copy = folder.path().join("host");
             std::fs::copy(std::env::current_exe().expect("this program"), &copy).expect("a copy");
-            let mut host = Host::spawn(&copy, mode, &marker, crate::evaders::EVADERS[0]);
+            let mut host = Host::spawn(&copy, mode, &marker, crate::evaders::EVADERS[0]).await;
             std::fs::remove_file(&copy).expect("the copy");
             host.go_on().await;
         }),
