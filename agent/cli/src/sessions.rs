@@ -32,7 +32,8 @@ const BESIDE: [&str; 4] = ["journal-wal", "journal-shm", tasks::TASKS, tasks::NE
 
 /// The folder of the recorded sessions of all workspaces, existing or not.
 ///
-/// A session is one journal file, with a file of its tasks if it has some. It can therefore be removed without touching another session, and a writer waits for no other.
+/// A session is one journal file, with a file of its tasks if it has some. It can therefore be removed without touching another session,
+/// and a writer waits for no other.
 #[derive(Debug)]
 pub(crate) struct SessionFolder {
     path: PathBuf,

@@ -50,7 +50,7 @@ impl JobLock {
         }
     }
 
-    /// Removes the file of a job that is gone. An id is never used again, so nobody needs it, and a failure does no harm.
+    /// Removes the file of a job that is gone. An id is never used again, so a file that stays does no harm.
     pub(crate) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
     }

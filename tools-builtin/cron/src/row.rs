@@ -173,8 +173,8 @@ pub(crate) fn set_paused(
 pub(crate) fn remove(transaction: &Transaction<'_>, id: i64) -> Result<(), CronError> {
     let sql = "DELETE FROM job WHERE id = ? RETURNING workspace";
     let workspace = transaction.prepare_cached(sql)?.query_row([id], |row| text(row, 0)).optional()?;
-    let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND job NOT IN (SELECT id FROM job)
-        ORDER BY id DESC LIMIT -1 OFFSET ?2)";
+    let sql = "DELETE FROM run WHERE id IN (SELECT id FROM run WHERE workspace = ?1 AND ended_ms IS NOT NULL
+        AND job NOT IN (SELECT id FROM job) ORDER BY id DESC LIMIT -1 OFFSET ?2)";
     transaction.prepare_cached(sql)?.execute(params![workspace, KEPT_RUNS])?;
     Ok(())
 }

@@ -88,7 +88,7 @@ impl<'a> ChatSession<'a> {
         self.restore(conversation);
     }
 
-    /// Tells the chat that a message has no answer. Nobody knows later that it was told.
+    /// Tells the chat that a message has no answer. The journal has no record of that.
     pub(super) async fn apologise(&self) {
         self.reply(FAILED, None, false).await;
     }

@@ -17,11 +17,12 @@
 //! - a message that was kept is handled, also one that was begun, if the journal has no run of it: the conversation of such a run is longer
 //!   than the file says;
 //! - a run that was begun is finished, and an answer whose sending was not begun is sent;
-//! - a message that was begun is answered with an apology if its journal is missing, because nobody knows how far its run came.
+//! - a message that was begun is answered with an apology if its journal is missing, because it is unknown how far its run came;
+//! - a start without records leaves messages that were begun to one with records.
 //!
-//! A message is lost if the process is killed between 3 and 4, and its answer while it is sent, or between the two steps of 8. If a session cannot be opened, the
-//! program ends, and the next start handles the message. A run that failed, whose chat was told so, is not continued: the conversation goes
-//! on.
+//! A message is lost if the process is killed between 3 and 4, and its answer while it is sent, or between the two steps of 8. If a
+//! session cannot be opened, the program ends, and the next start handles the message. A run that failed, whose chat was told so, is not
+//! continued: the conversation goes on.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -89,6 +90,9 @@ impl Chats {
     /// Continues with the messages of a channel that waited when an earlier process ended.
     pub(super) fn restore(self: &Arc<Self>, channel: &str, folder: &Arc<ChannelFolder>) -> std::io::Result<()> {
         for (file, message) in folder.kept().read()? {
+            if file.begun_after().is_some() && !self.is_recorded {
+                continue;
+            }
             let key = (channel.to_owned(), message.chat().to_owned());
             self.push(&mut self.waiting(), key, folder, QueuedMessage { message, kept: Some(file) });
         }
@@ -192,7 +196,7 @@ impl Chats {
         if begun_after.is_none() {
             self.make_room(key, folder);
         }
-        let is_lost = begun_after.is_some() && !(self.is_recorded && folder.journal(&key.1).exists());
+        let is_lost = begun_after.is_some() && !folder.journal(&key.1).exists();
         let mut chat = match self.open(key, folder).await {
             Ok(open) => ChatSession::new(key, open, &self.runs),
             Err(error) => {

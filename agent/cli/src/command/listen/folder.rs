@@ -15,6 +15,9 @@ use crate::error::Error;
 use crate::folders;
 use crate::sessions::{Retention, SessionFiles};
 
+/// The folder of the messages that wait, in which each workspace has its own.
+const WAITING: &str = "waiting";
+
 /// The end of the name of a journal, and those of the files that SQLite creates beside it.
 const JOURNAL: &str = "journal";
 const BESIDE: [&str; 2] = ["journal-wal", "journal-shm"];
@@ -51,7 +54,7 @@ impl ChannelFolder {
             }
             Err(TryLockError::Error(error)) => return Err(unusable(&path, error)),
         }
-        let waiting = path.join("waiting");
+        let waiting = path.join(WAITING);
         private::prepare_folder(&waiting).map_err(|error| unusable(&waiting, error))?;
         let digest = Digest::hash_bytes(workspace.as_bytes()).to_string();
         let kept = KeptMessages::open(waiting.join(&digest[..16])).map_err(|error| unusable(&waiting, error))?;
@@ -91,8 +94,12 @@ impl ChannelFolder {
         Ok(retention.is_full(files.bytes))
     }
 
-    /// Removes the journals that the retention does not keep, except those in use.
+    /// Removes the journals that the retention does not keep, except those in use. Removes none while messages of another workspace wait,
+    /// which may need one.
     pub(super) fn prune(&self, retention: &Retention, in_use: &HashSet<PathBuf>) -> io::Result<()> {
+        if self.has_others_waiting()? {
+            return Ok(());
+        }
         let mut journals = Vec::new();
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -102,6 +109,16 @@ impl ChannelFolder {
         }
         journals.sort_unstable_by_key(|journal| Reverse(journal.changed));
         retention.surplus(&journals, SystemTime::now()).into_iter().try_for_each(|journal| Self::remove(journal))
+    }
+
+    fn has_others_waiting(&self) -> io::Result<bool> {
+        for entry in fs::read_dir(self.path.join(WAITING))? {
+            let folder = entry?.path();
+            if folder != self.kept.folder() && fs::read_dir(folder)?.next().is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the messages that wait.

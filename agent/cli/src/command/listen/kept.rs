@@ -57,6 +57,10 @@ impl KeptMessages {
         Ok(Self { folder, next: AtomicU64::new(last.map_or(0, |last| last + 1)) })
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps a message. Returns its file.
     pub(super) fn keep(&self, message: &IncomingMessage) -> io::Result<KeptFile> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
