@@ -91,9 +91,17 @@ fn runs_that_were_interrupted_long_ago_are_finished() {
     listener.end("-KILL");
     drop((pending, server));
     post.journals().iter().for_each(|journal| age(journal));
+    // Neither a listener of another root, which prunes the same folder, nor one without records touches them.
+    let sub = post.crib.root().join("sub").display().to_string();
+    for (answered, others) in [&["--root", &*sub][..], &["--no-journal"]].into_iter().enumerate() {
+        let listener = post.listen(&[&flags[..], others].concat());
+        post.put("c", "begin");
+        assert!(post.answers(answered + 1)("a").is_empty());
+        listener.end("-TERM").expect(0);
+    }
     // One of them waits while sessions are pruned.
     let listener = post.listen(&[&flags[..], &["--max-chats", "1"]].concat());
-    let answers = post.answers(2);
+    let answers = post.answers(4);
     assert_eq!((answers("a"), answers("b")), (vec!["first".to_owned()], vec!["first".to_owned()]));
     listener.end("-TERM").expect(0);
 }

@@ -274,8 +274,11 @@ impl Chats {
         }
     }
 
-    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task.
+    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task. Without records, removes none.
     pub(super) fn prune(&self, channel: &str, folder: &ChannelFolder) {
+        if !self.is_recorded {
+            return;
+        }
         // Held to the end, so that no other chat opens its journal meanwhile.
         let waiting = self.waiting();
         let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1));
