@@ -17,7 +17,7 @@ use tools::protocol::Message;
 use tools::protocol::wire::Strictness;
 use tools::{Content, ErrorCode, ToolResult};
 
-use super::exact_arguments::Members;
+use super::exact_arguments::{Members, object_text};
 use super::{Api, model_limits};
 
 /// The field of a body that has the mark of the results of searches.
@@ -178,9 +178,9 @@ fn rewritten(api: Api, body: &str) -> Option<String> {
             (Api::OpenAiResponses, "input") => Cow::Owned(with_searches(value.get(), &mark)?),
             _ => Cow::Borrowed(value.get()),
         };
-        fields.push(format!("{}:{value}", json!(name)));
+        fields.push((name.as_str(), value));
     }
-    Some(format!("{{{}}}", fields.join(",")))
+    Some(object_text(fields.into_iter()))
 }
 
 /// Returns the messages with references in the marked results. Other messages keep their bytes.

@@ -8,8 +8,8 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tools::Json;
 use tools::protocol::json::{InvalidJson, Kind};
 
@@ -122,10 +122,14 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     }
 }
 
+/// Returns an object with these members, whose values are JSON text.
+pub(super) fn object_text<'a>(members: impl Iterator<Item = (&'a str, Cow<'a, str>)>) -> String {
+    let members: Vec<_> = members.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn kept_arguments(api: Api, payload: &str, place: &str) -> String {

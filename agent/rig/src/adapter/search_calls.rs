@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::Api;
 use super::deferred::{CALL, SEARCH_CALL, search_name};
-use super::exact_arguments::Members;
+use super::exact_arguments::{Members, object_text};
 
 /// Returns the payload of a reply with calls of a function in place of the searches that are ours to make.
 pub(super) fn read(api: Api, payload: &str) -> Cow<'_, str> {
@@ -31,9 +31,10 @@ fn with_member(object: &str, name: &str, change: impl FnOnce(&RawValue) -> Optio
     let Members(members) = serde_json::from_str(object).ok()?;
     let at = members.iter().position(|(key, _)| key == name)?;
     let changed = change(members[at].1)?;
-    let value = |index: usize, value: &RawValue| if index == at { changed.clone() } else { value.get().to_owned() };
-    let fields = members.iter().enumerate().map(|(index, (key, raw))| format!("{}:{}", json!(key), value(index, raw)));
-    Some(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")))
+    Some(object_text(members.iter().enumerate().map(|(index, (key, raw))| {
+        let value = if index == at { changed.as_str() } else { raw.get() };
+        (key.as_str(), Cow::Borrowed(value))
+    })))
 }
 
 fn items_with_calls(items: &RawValue) -> Option<String> {
@@ -53,16 +54,15 @@ fn function_call(item: &str) -> Option<String> {
     }
     let fields = members.iter().map(|(name, value)| {
         let value = match name.as_str() {
-            "type" => json!(CALL).to_string(),
+            "type" => json!(CALL).to_string().into(),
             // Those of a search that has only begun are no part of the arguments that follow.
-            "arguments" if get("status") == Some("\"in_progress\"") => json!("").to_string(),
-            "arguments" => json!(value.get()).to_string(),
-            _ => value.get().to_owned(),
+            "arguments" if get("status") == Some("\"in_progress\"") => json!("").to_string().into(),
+            "arguments" => json!(value.get()).to_string().into(),
+            _ => Cow::Borrowed(value.get()),
         };
-        format!("{}:{value}", json!(name))
+        (name.as_str(), value)
     });
-    let name = format!("\"name\":{}", json!(search_name()));
-    Some(format!("{{{}}}", fields.chain([name]).collect::<Vec<_>>().join(",")))
+    Some(object_text(fields.chain([("name", json!(search_name()).to_string().into())])))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::{Catalog, Grant, ToolContext};
 use tools_fs::Workspace;
 
-use crate::deferred::{DEFERRING, long_session};
+use crate::deferring::{DEFERRING, long_session};
 use crate::judge::Judge;
 use crate::service::{Reply, Service, sent, wire};
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tools::protocol::wire::Format;
 use tools::{Effects, Tool};
 
-use crate::deferred::{
+use crate::deferring::{
     DEFERRING, FOUND, LOADED, add, answer, call, driver, entries, loaded, names, of_type, said, search, session, shop,
     strings,
 };

@@ -8,6 +8,7 @@ mod arguments;
 mod compaction;
 mod deferred;
 mod deferred_results;
+mod deferring;
 mod empty;
 mod ending;
 mod endpoint;
