@@ -7,15 +7,17 @@
 //!    former is not repeated, and one of the latter is.
 //! 5. A row without an end whose lock is free was cut off. The next holder of the lock says so before anything else.
 //! 6. A planned run is *missed* if it was due over a minute before the service began, or before its job was resumed. `skip` then skips
-//!    it, `run_once` claims it; both plan from now on. A repetition is never missed.
+//!    it, `run_once` claims it, unless the job has had a later run: then the clock was behind when this one was planned. Both plan from
+//!    now on. A repetition is never missed.
 //! 7. The *service* is a row for each workspace, `since` and `until`. A server that was there by `until` continues it, each other one
 //!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
 //! 8. A server moves `until` ahead while it waits and while it runs: by a minute, or by two hours if it looks only once.
 //! 9. A paused job is not claimed.
-//! 10. A wait that ends after `until` (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run
-//!     waits for its time; no recorded moment counts as later than now.
+//! 10. A look after `until` (a suspension, a clock set forward) begins a new service. After a clock was set back, the planned run waits for
+//!     its time; no recorded moment counts as later than now.
 //! 11. A run that was planned over a day after now is planned anew: the clock was far ahead then, and is corrected. A clock that is before
-//!     all runs of the log is not believed: a machine without one starts in 1970.
+//!     all runs of the log, or before this program was written, is not believed: a machine without one starts in 1970. A person who
+//!     resumes a job is.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Transaction;
@@ -26,8 +28,14 @@ use crate::{CronError, row};
 /// The seconds by which a run may be late without having been missed.
 const LATE_SECONDS: i64 = 60;
 
+/// The note of a run that was missed and is not made up for.
+const RUN_SINCE: &str = "the clock was behind when this run was planned, and the job had run later";
+
 /// The seconds by which a clock is set back at most if runs are to wait for it.
 const SET_BACK_SECONDS: i64 = 24 * 60 * 60;
+
+/// The beginning of 2026, when this program was not yet written, in seconds since 1970.
+const WRITTEN: i64 = 1_767_225_600;
 
 /// The result of [`claim`].
 pub(crate) enum Claim {
@@ -47,10 +55,10 @@ pub(crate) fn claim(
     now: Timestamp,
     since: Timestamp,
 ) -> Result<Claim, CronError> {
-    let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
     let cut_off = RunEnd { outcome: Outcome::CutOff, note: None };
     // The caller has the lock, so the process of such a run is gone.
     row::open_runs(transaction, id)?.into_iter().try_for_each(|run| row::end_run(transaction, run, &cut_off, now))?;
+    let Some(job) = row::job(transaction, id)? else { return Ok(Claim::Gone) };
     let due = match job.next {
         Some(due) if due <= now && !job.is_paused => due,
         None => {
@@ -62,9 +70,14 @@ pub(crate) fn claim(
     let is_repeated = job.spec.delivery == Delivery::AtLeastOnce && row::was_cut_off(transaction, id, due)?;
     let served = job.resumed.map_or(since, |resumed| since.max(resumed)).min(now);
     let is_missed = due.as_second() + LATE_SECONDS < served.as_second();
+    let skipped = match job.spec.missed {
+        _ if !is_missed || is_repeated => None,
+        Missed::Skip => Some(None),
+        Missed::RunOnce => row::has_run_since(transaction, id, due, now)?.then(|| Some(RUN_SINCE.to_owned())),
+    };
     let run = DueRun { id: row::begin_run(transaction, &job, due, now)?, due, started: now, job };
-    if is_missed && !is_repeated && run.job.spec.missed == Missed::Skip {
-        row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note: None }, now)?;
+    if let Some(note) = skipped {
+        row::end_run(transaction, run.id, &RunEnd { outcome: Outcome::Skipped, note }, now)?;
         return Ok(if advance(transaction, &run, now)? { Claim::Nothing } else { Claim::Gone });
     }
     if run.job.spec.delivery == Delivery::AtMostOnce {
@@ -73,8 +86,26 @@ pub(crate) fn claim(
     Ok(Claim::Run(Box::new(run)))
 }
 
-/// Corrects the planned runs of a workspace, as [`corrected`] does.
+/// Pauses a job, or resumes it. A person who resumes it trusts the clock, also where [`corrected`] does not.
+pub(crate) fn set_paused(
+    transaction: &Transaction<'_>,
+    id: i64,
+    is_paused: bool,
+    now: Timestamp,
+) -> Result<(), CronError> {
+    row::set_paused(transaction, id, is_paused, now)?;
+    match row::job(transaction, id) {
+        Ok(Some(job)) if !is_paused && is_far(&job.spec, job.next, now)? => {
+            row::set_next(transaction, id, job.spec.next_after(now)?)
+        }
+        Ok(_) | Err(CronError::Unreadable(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Corrects the moments of a workspace that a clock was ahead to show: the planned runs, as [`corrected`] does, and the ends of pauses.
 pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
+    row::cap_resumed(transaction, workspace, now)?;
     for job in row::jobs(transaction, Some(workspace))?.into_iter().flatten() {
         let next = corrected(transaction, &job.spec, job.next, now)?;
         if next != job.next {
@@ -84,22 +115,24 @@ pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Times
     Ok(())
 }
 
-/// Returns the planned run, or the next one after `now` if this one was planned more than [`SET_BACK_SECONDS`] after it, which the clock
-/// can only have shown by mistake, then or now.
+/// Returns the planned run, or the next one after `now` if this one is [too far](is_far) from it and `now` can be the time.
 fn corrected(
     transaction: &Transaction<'_>,
     spec: &JobSpec,
     planned: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, CronError> {
+    let is_wrong = is_far(spec, planned, now)? && now.as_second() >= WRITTEN && row::is_after_a_run(transaction, now)?;
+    if is_wrong { spec.next_after(now) } else { Ok(planned) }
+}
+
+/// Returns true if the run was planned more than [`SET_BACK_SECONDS`] after `now`, which the clock can only have shown by mistake, then
+/// or now.
+fn is_far(spec: &JobSpec, planned: Option<Timestamp>, now: Timestamp) -> Result<bool, CronError> {
     let latest = now.saturating_add(SignedDuration::from_secs(SET_BACK_SECONDS)).unwrap_or(now);
     // A run between them shows that the planned one was planned after that run.
-    match spec.next_after(latest)? {
-        Some(between) if planned.is_some_and(|planned| between < planned) && row::is_after_a_run(transaction, now)? => {
-            spec.next_after(now)
-        }
-        _ => Ok(planned),
-    }
+    let between = spec.next_after(latest)?;
+    Ok(between.zip(planned).is_some_and(|(between, planned)| between < planned))
 }
 
 /// Records the end of a run. Returns false if the job is gone. The caller has the lock of the job.

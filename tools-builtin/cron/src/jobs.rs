@@ -8,7 +8,7 @@ use tools_store::{Durability, Store, StoreError};
 
 use crate::claim::{self, Claim};
 use crate::job::{DueRun, Job, JobSpec, Outcome, RunEnd, RunRecord};
-use crate::lock::JobLock;
+use crate::lock::{self, JobLock};
 use crate::service::Presence;
 use crate::{CronError, Schedule, UnreadableJob, Work, row};
 
@@ -166,7 +166,7 @@ impl Jobs {
     /// # Errors
     /// Returns an error if there is no such job, or the store cannot be written.
     pub async fn set_paused(&self, id: i64, is_paused: bool, now: Timestamp) -> Result<(), CronError> {
-        self.change(id, move |transaction| row::set_paused(transaction, id, is_paused, now)).await
+        self.change(id, move |transaction| claim::set_paused(transaction, id, is_paused, now)).await
     }
 
     /// Returns the newest runs of a job, or of all jobs of the workspace, the newest first. A run whose process is gone is
@@ -234,10 +234,7 @@ impl Jobs {
         let attend = move |transaction: &Transaction<'_>| {
             let recorded = row::service(transaction, &workspace)?;
             let service = presence.continued(recorded);
-            // A pause, or a clock that was set back.
-            if recorded.is_none_or(|recorded| recorded.since != service.since) {
-                claim::correct(transaction, &workspace, presence.now)?;
-            }
+            claim::correct(transaction, &workspace, presence.now)?;
             row::set_service(transaction, &workspace, service)?;
             Ok(service.since)
         };
@@ -250,6 +247,23 @@ impl Jobs {
             Some(file) => Ok(JobLock::take(&locks(file), job)?.map(Some)),
             None => Ok(Some(None)),
         }
+    }
+
+    /// Removes the lock files of jobs that are gone, which a killed server has left.
+    pub(crate) async fn remove_left_locks(&self) -> Result<(), CronError> {
+        let Some(folder) = self.file.as_deref().map(locks) else { return Ok(()) };
+        // Before the store is read, because a lock is made after its job.
+        let left = lock::jobs(&folder);
+        let gone = move |transaction: &Transaction<'_>| {
+            let is_gone = |id: &i64| row::exists(transaction, *id).map(|exists| (!exists).then_some(*id)).transpose();
+            left.iter().filter_map(is_gone).collect::<Result<Vec<_>, CronError>>()
+        };
+        for id in self.store().await?.read(gone).await? {
+            if let Some(lock) = JobLock::try_take(&folder, id)? {
+                lock.remove();
+            }
+        }
+        Ok(())
     }
 
     /// Settles the job and begins its run, as [`claim`](claim::claim) does. The caller has the lock of the job.

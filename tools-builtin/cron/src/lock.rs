@@ -50,8 +50,14 @@ impl JobLock {
         }
     }
 
-    /// Removes the file of a job that is gone. An id is never used again, so a file that stays does no harm.
+    /// Removes the file of a job that is gone. An id is never used again, so no process needs it.
     pub(crate) fn remove(self) {
         let _ = std::fs::remove_file(&self.path);
     }
+}
+
+/// Returns the jobs of which the folder has a file.
+pub(crate) fn jobs(folder: &Path) -> Vec<i64> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".lock")?.parse().ok()).collect()
 }

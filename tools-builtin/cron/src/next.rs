@@ -71,6 +71,6 @@ fn next_following(expression: &CronExpression, zone: &TimeZone, after: Timestamp
 fn next_interval(seconds: u32, from: Timestamp, after: Timestamp) -> Option<Timestamp> {
     let interval = i128::from(seconds) * 1_000_000_000;
     let since = after.as_nanosecond() - from.as_nanosecond();
-    let number = (since.div_euclid(interval) + 1).max(1);
+    let number = since.div_euclid(interval) + 1;
     Timestamp::from_nanosecond(from.as_nanosecond() + number * interval).ok()
 }

@@ -107,10 +107,12 @@ pub(crate) fn ids(transaction: &Transaction<'_>, workspace: &str) -> Result<Vec<
     Ok(statement.query_map([workspace], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Returns the jobs that are due or have a run that has not ended, the one due first before the others.
+/// Returns the jobs that are due or have a run that has not ended, the one due first before the others. Jobs that are gone have such a
+/// run if their server was killed.
 pub(crate) fn pending(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<Vec<i64>, CronError> {
-    let sql = "SELECT id FROM job WHERE workspace = ?1 AND ((NOT paused AND next_ms <= ?2)
-            OR EXISTS (SELECT 1 FROM run WHERE run.job = job.id AND ended_ms IS NULL))
+    let sql = "SELECT id, next_ms FROM job WHERE workspace = ?1 AND NOT paused AND next_ms <= ?2
+        UNION SELECT run.job, next_ms FROM run LEFT JOIN job ON job.id = run.job
+            WHERE run.workspace = ?1 AND ended_ms IS NULL
         ORDER BY next_ms, id";
     let mut statement = transaction.prepare_cached(sql)?;
     let rows = statement.query_map(params![workspace, now.as_millisecond()], |row| row.get(0))?;
@@ -166,6 +168,13 @@ pub(crate) fn set_paused(
 ) -> Result<(), CronError> {
     let sql = "UPDATE job SET paused = ?2, resumed_ms = CASE WHEN paused AND NOT ?2 THEN ?3 ELSE resumed_ms END WHERE id = ?1";
     transaction.execute(sql, params![id, is_paused, now.as_millisecond()])?;
+    Ok(())
+}
+
+/// Makes no end of a pause in the workspace later than now.
+pub(crate) fn cap_resumed(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
+    let sql = "UPDATE job SET resumed_ms = ?2 WHERE workspace = ?1 AND resumed_ms > ?2";
+    transaction.prepare_cached(sql)?.execute(params![workspace, now.as_millisecond()])?;
     Ok(())
 }
 
@@ -233,9 +242,21 @@ pub(crate) fn was_cut_off(transaction: &Transaction<'_>, job: i64, due: Timestam
     Ok(statement.exists(params![job, due.as_millisecond(), Outcome::CutOff.as_str()])?)
 }
 
-/// Returns true if a run of the log began before this moment.
+/// Returns true if the log has a run of the job that was due at this time or later, up to now.
+pub(crate) fn has_run_since(
+    transaction: &Transaction<'_>,
+    job: i64,
+    due: Timestamp,
+    now: Timestamp,
+) -> Result<bool, CronError> {
+    let mut statement = transaction.prepare_cached("SELECT 1 FROM run WHERE job = ? AND due_ms BETWEEN ? AND ?")?;
+    Ok(statement.exists(params![job, due.as_millisecond(), now.as_millisecond()])?)
+}
+
+/// Returns true if a run of the log began before this moment, or the log is empty.
 pub(crate) fn is_after_a_run(transaction: &Transaction<'_>, moment: Timestamp) -> Result<bool, CronError> {
-    let mut statement = transaction.prepare_cached("SELECT 1 FROM run WHERE started_ms < ?")?;
+    let sql = "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM run) OR EXISTS (SELECT 1 FROM run WHERE started_ms < ?)";
+    let mut statement = transaction.prepare_cached(sql)?;
     Ok(statement.exists([moment.as_millisecond()])?)
 }
 

@@ -34,7 +34,7 @@ pub enum Schedule {
     Every {
         /// The interval.
         seconds: u32,
-        /// The beginning of the first interval, at whose end the first run is due.
+        /// A moment at which an interval ends. Each run is a whole number of intervals away from it.
         from: Timestamp,
     },
     /// One moment.

@@ -92,10 +92,9 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         mut run: impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<(), CronError> {
-        // The end of the last wait. Runs are no absence.
-        let mut since = self.clock.now();
+        self.jobs.remove_left_locks().await?;
         while !token.is_cancelled() {
-            let look = self.jobs.look(self.presence(since, ABSENCE)).await?;
+            let look = self.jobs.look(self.presence(ABSENCE)).await?;
             let next = look.next;
             if self.pass(look, ABSENCE, token, &mut run).await?.is_changed {
                 continue;
@@ -104,7 +103,6 @@ impl<'a, C: Clock> JobServer<'a, C> {
             let left = |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
             let wait = next.map_or(self.poll, |next| left(next).min(self.poll));
             token.run_until_cancelled(self.clock.sleep(wait)).await;
-            since = self.clock.now();
         }
         Ok(())
     }
@@ -119,22 +117,22 @@ impl<'a, C: Clock> JobServer<'a, C> {
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
     ) -> Result<usize, CronError> {
-        let look = self.jobs.look(self.presence(self.clock.now(), ABSENCE_OF_ONCE)).await?;
+        self.jobs.remove_left_locks().await?;
+        let look = self.jobs.look(self.presence(ABSENCE_OF_ONCE)).await?;
         Ok(self.pass(look, ABSENCE_OF_ONCE, token, run).await?.runs)
     }
 
-    fn presence(&self, since: Timestamp, absence: i64) -> Presence {
-        let now = self.clock.now();
-        Presence { since: since.min(now), now, absence }
+    fn presence(&self, absence: i64) -> Presence {
+        Presence { now: self.clock.now(), absence }
     }
 
     /// Waits for a run. Meanwhile the store learns that this server is there.
     async fn attended(&self, absence: i64, run: impl Future<Output = RunEnd>) -> RunEnd {
         let attend = async {
             loop {
-                tokio::time::sleep(ATTENDANCE).await;
                 // The next look reports a store that cannot be written.
-                let _ = self.jobs.attend(self.presence(self.clock.now(), absence)).await;
+                let _ = self.jobs.attend(self.presence(absence)).await;
+                tokio::time::sleep(ATTENDANCE).await;
             }
         };
         let (mut run, mut attend) = (pin!(run), pin!(attend));

@@ -20,8 +20,6 @@ pub(crate) struct Service {
 /// A look of one server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Presence {
-    /// A time since which this server has not been absent.
-    pub(crate) since: Timestamp,
     pub(crate) now: Timestamp,
     /// The seconds for which it may be absent now.
     pub(crate) absence: i64,
@@ -42,11 +40,11 @@ impl Presence {
         let until = after(self.absence);
         match recorded {
             // A time further ahead is of a clock that was set back since.
-            Some(known) if self.since <= known.until => Service {
-                since: known.since.min(self.since),
+            Some(known) if self.now <= known.until => Service {
+                since: known.since.min(self.now),
                 until: if known.until <= after(ABSENCE_OF_ONCE) { known.until.max(until) } else { until },
             },
-            _ => Service { since: self.since, until },
+            _ => Service { since: self.now, until },
         }
     }
 }
@@ -65,19 +63,17 @@ mod tests {
 
     #[test]
     fn a_server_continues_the_service_that_it_meets_and_else_begins_one() {
-        for (recorded, [since, now], expected) in [
-            (None, [1000, 1000], service(1000, 1060)),
-            (Some(service(0, 1000)), [1000, 1000], service(0, 1060)),
-            (Some(service(0, 999)), [1000, 1000], service(1000, 1060)),
-            // Another one began a service while this one was there.
-            (Some(service(900, 1050)), [500, 1000], service(500, 1060)),
+        for (recorded, expected) in [
+            (None, service(1000, 1060)),
+            (Some(service(0, 1000)), service(0, 1060)),
+            (Some(service(0, 999)), service(1000, 1060)),
             // A timer looks again within two hours.
-            (Some(service(0, 8200)), [1000, 1000], service(0, 8200)),
+            (Some(service(0, 8200)), service(0, 8200)),
             // The clock was set back.
-            (Some(service(9000, 9060)), [1000, 1000], service(1000, 1060)),
+            (Some(service(9000, 9060)), service(1000, 1060)),
         ] {
-            let continued = Presence { since: at(since), now: at(now), absence: ABSENCE }.continued(recorded);
-            assert_eq!(continued, expected, "{recorded:?}, there since {since}");
+            let continued = Presence { now: at(1000), absence: ABSENCE }.continued(recorded);
+            assert_eq!(continued, expected, "{recorded:?}");
         }
     }
 
@@ -88,10 +84,10 @@ mod tests {
             (Some(service(0, 1060)), true),
             (Some(service(0, 1030)), true),
             (Some(service(0, 1029)), false),
-            (Some(service(950, 1060)), false),
+            (Some(service(1050, 1060)), false),
             (Some(service(0, 9000)), false),
         ] {
-            let look = Presence { since: at(900), now: at(1000), absence: ABSENCE };
+            let look = Presence { now: at(1000), absence: ABSENCE };
             assert_eq!(look.is_known(recorded), is_known, "{recorded:?}");
         }
     }
@@ -101,7 +97,7 @@ mod tests {
         for looks in [vec![0, 3601, 7260], vec![0, 29 * 60, 89 * 60], vec![0, 59 * 60, 121 * 60]] {
             let mut recorded = None;
             for second in &looks {
-                let look = Presence { since: at(*second), now: at(*second), absence: ABSENCE_OF_ONCE };
+                let look = Presence { now: at(*second), absence: ABSENCE_OF_ONCE };
                 if !look.is_known(recorded) {
                     recorded = Some(look.continued(recorded));
                 }

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Clock as _, CronError, Delivery, JobServer, JobSpec, Jobs, Missed, Outcome, RunEnd, Schedule, Work};
 
-use crate::fixture::{TurnedClock, cron, done, hourly, opened, outcomes, served_once, spec, time};
+use crate::fixture::{TokioClock, TurnedClock, cron, done, hourly, opened, outcomes, served_once, spec, time};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -48,21 +48,26 @@ async fn a_run_is_not_missed_by_a_server_that_starts_within_a_minute() {
     assert_eq!(runs.len(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn runs_that_are_due_while_the_job_runs_are_one_run_after_it() {
     let jobs = Jobs::in_memory("here").unwrap();
-    let clock = TurnedClock::new("2026-11-24T10:10:00Z", "2026-11-24T15:30:00Z");
+    let clock = TokioClock::new("2026-11-24T10:10:00Z");
     jobs.add(hourly(), clock.now()).await.unwrap();
-    let (token, mut runs) = (clock.token.clone(), Vec::new());
-    let mut server = JobServer::with_clock(&jobs, clock.clone()).with_poll(HOUR * 24);
+    let (token, mut runs) = (CancellationToken::new(), Vec::new());
+    let mut server = JobServer::with_clock(&jobs, clock).with_poll(HOUR * 24);
     let run = async |run: &tools_cron::DueRun| {
         if runs.is_empty() {
-            clock.turn(HOUR * 5 / 2);
+            tokio::time::sleep(HOUR * 5 / 2).await;
         }
         runs.push(run.due.to_string());
         done()
     };
-    server.serve(&token, run).await.unwrap();
+    let end = async {
+        tokio::time::sleep(HOUR * 16 / 3).await;
+        token.cancel();
+    };
+    let (served, ()) = tokio::join!(server.serve(&token, run), end);
+    served.unwrap();
     // The first ends at 13:30. That of 13:00 is left out, as the one of 12:00 stands for both.
     let times = ["11:00", "12:00", "14:00", "15:00"];
     assert_eq!(runs, times.map(|time| format!("2026-11-24T{time}:00Z")));
@@ -85,6 +90,30 @@ async fn a_machine_that_was_suspended_has_missed_its_runs() {
         };
         server.serve(&token, run).await.unwrap();
         assert_eq!(runs, expected, "{missed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_machine_that_was_suspended_while_a_job_ran_has_missed_its_runs() {
+    for delivery in [Delivery::AtMostOnce, Delivery::AtLeastOnce] {
+        for (missed, expected) in
+            [(Missed::Skip, vec!["11:00", "18:00"]), (Missed::RunOnce, vec!["11:00", "12:00", "18:00"])]
+        {
+            let jobs = Jobs::in_memory("here").unwrap();
+            let clock = TurnedClock::new("2026-11-24T10:10:00Z", "2026-11-24T18:00:01Z");
+            jobs.add(JobSpec { missed, delivery, ..hourly() }, clock.now()).await.unwrap();
+            let (token, mut runs) = (clock.token.clone(), Vec::new());
+            let mut server = JobServer::with_clock(&jobs, clock.clone()).with_poll(HOUR * 24);
+            let run = async |run: &tools_cron::DueRun| {
+                if runs.is_empty() {
+                    clock.set(time("2026-11-24T17:30:00Z"));
+                }
+                runs.push(run.due.strftime("%H:%M").to_string());
+                done()
+            };
+            server.serve(&token, run).await.unwrap();
+            assert_eq!(runs, expected, "{missed:?} {delivery:?}");
+        }
     }
 }
 
@@ -216,6 +245,8 @@ async fn the_log_keeps_a_thousand_runs_of_jobs_that_are_gone_and_no_lock_of_them
     let running =
         "INSERT INTO run (job, workspace, due_ms, started_ms, outcome) VALUES (1000, 'here', 0, 0, 'running')";
     store.execute(running, []).unwrap();
+    let goes_on = std::fs::File::create(folder.path().join("cron.locks/1000.lock")).unwrap();
+    goes_on.lock().unwrap();
     for workspace in ["here", "elsewhere"] {
         store.execute(earlier, [workspace]).unwrap();
     }
@@ -234,6 +265,35 @@ async fn the_log_keeps_a_thousand_runs_of_jobs_that_are_gone_and_no_lock_of_them
     assert_eq!(elsewhere.log(None, 9000).await.unwrap().len(), 1500, "another workspace has its own");
     let has_lock = |job: i64| folder.path().join("cron.locks").join(format!("{job}.lock")).exists();
     assert_eq!([kept, ended, removed].map(has_lock), [true, false, false]);
+}
+
+#[tokio::test]
+async fn a_job_that_was_removed_and_whose_server_was_killed_leaves_a_run_that_was_cut_off_and_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = opened(folder.path());
+    let made = time("2026-11-24T10:10:00Z");
+    let [removed, kept] = [jobs.add(hourly(), made).await.unwrap().id, jobs.add(hourly(), made).await.unwrap().id];
+    cut_off(opened(folder.path()), "2026-11-24T11:00:00Z").await;
+    let locks = folder.path().join("cron.locks");
+    let lock = std::fs::File::open(locks.join(format!("{removed}.lock"))).unwrap();
+    // As the killed server, which still runs the job.
+    lock.lock().unwrap();
+    jobs.remove(removed).await.unwrap();
+    // One of a server that was killed after the run.
+    std::fs::write(locks.join("77.lock"), "").unwrap();
+    std::fs::write(locks.join("else.lock"), "").unwrap();
+    let lock_files = || {
+        let entries = std::fs::read_dir(&locks).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        entries.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+    };
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:10Z").await, [kept]);
+    assert_eq!(jobs.log(Some(removed), 1).await.unwrap()[0].outcome, Outcome::Running);
+    assert_eq!(lock_files(), ["1.lock", "2.lock", "else.lock"]);
+    drop(lock);
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:20Z").await, [0; 0]);
+    let log = jobs.log(Some(removed), 10).await.unwrap();
+    assert_eq!((log.len(), log[0].outcome, log[0].ended), (1, Outcome::CutOff, Some(time("2026-11-24T11:00:20Z"))));
+    assert_eq!(lock_files(), ["2.lock", "else.lock"]);
 }
 
 #[tokio::test]

@@ -46,6 +46,29 @@ async fn a_server_that_starts_runs_what_a_busy_one_has_not_reached() {
     assert_eq!(outcomes(&busy).await, [Outcome::Done; 3]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn many_short_runs_in_a_row_are_no_absence() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let clock = TokioClock::new("2026-11-24T10:59:00Z");
+    for _ in 0..10 {
+        jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap();
+    }
+    jobs.add(once("2026-11-24T11:01:00Z"), time("2026-11-24T10:10:00Z")).await.unwrap();
+    let token = CancellationToken::new();
+    let run = async |_: &DueRun| {
+        tokio::time::sleep(MINUTE / 4).await;
+        done()
+    };
+    let person = async {
+        tokio::time::sleep(10 * MINUTE).await;
+        token.cancel();
+    };
+    let mut server = JobServer::with_clock(&jobs, clock);
+    let (served, ()) = tokio::join!(server.serve(&token, run), person);
+    served.unwrap();
+    assert_eq!(outcomes(&jobs).await, [Outcome::Done; 11]);
+}
+
 #[tokio::test]
 async fn a_timer_that_serves_once_every_few_minutes_misses_nothing() {
     let jobs = Jobs::in_memory("here").unwrap();
@@ -112,18 +135,92 @@ async fn a_pause_that_ended_before_the_clock_was_set_back_makes_no_run_a_missed_
 
 #[tokio::test]
 async fn after_a_clock_that_was_years_ahead_is_corrected_jobs_run_at_their_next_time() {
-    for wrong in ["2035-11-24T11:00:00Z", "2026-11-27T11:00:00Z"] {
+    for (wrong, is_served) in
+        [("2035-11-24T11:00:00Z", true), ("2035-11-24T11:00:00Z", false), ("2026-11-27T11:00:00Z", true)]
+    {
         let jobs = Jobs::in_memory("here").unwrap();
         let hour = jobs.add(hourly(), time("2026-11-24T09:10:00Z")).await.unwrap().id;
         assert_eq!(served_once(&jobs, "2026-11-24T10:00:00Z").await, [hour]);
         let added_then = jobs.add(hourly(), time(wrong)).await.unwrap().id;
+        let every = Schedule::Every { seconds: 3600, from: time(wrong) };
+        let every = jobs.add(spec(every, "UTC"), time(wrong)).await.unwrap().id;
         let once = jobs.add(once("2026-11-24T13:00:00Z"), time("2026-11-24T10:10:00Z")).await.unwrap().id;
         jobs.set_paused(once, true, time("2026-11-24T10:10:00Z")).await.unwrap();
-        served_once(&jobs, wrong).await;
+        if is_served {
+            served_once(&jobs, wrong).await;
+        }
         jobs.set_paused(once, false, time("2026-11-24T10:20:00Z")).await.unwrap();
         assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
-        assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [hour, added_then]);
-        assert_eq!(served_once(&jobs, "2026-11-24T13:00:00Z").await, [hour, added_then, once]);
+        assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [hour, added_then, every], "{wrong} {is_served}");
+        assert_eq!(served_once(&jobs, "2026-11-24T13:00:00Z").await, [hour, added_then, every, once]);
+    }
+}
+
+#[tokio::test]
+async fn a_first_job_that_was_made_by_a_clock_years_ahead_runs_at_its_next_time() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let wrong = time("2035-11-24T10:10:00Z");
+    let hour = jobs.add(hourly(), wrong).await.unwrap().id;
+    let every = jobs.add(spec(Schedule::Every { seconds: 3600, from: wrong }, "UTC"), wrong).await.unwrap().id;
+    assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [hour]);
+    assert_eq!(served_once(&jobs, "2026-11-24T11:10:00Z").await, [every]);
+}
+
+#[tokio::test]
+async fn a_job_that_has_only_run_by_a_clock_years_ahead_runs_again_once_a_person_resumes_it() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let id = jobs.add(hourly(), time("2035-11-24T10:10:00Z")).await.unwrap().id;
+    assert_eq!(served_once(&jobs, "2035-11-24T11:00:00Z").await, [id]);
+    for now in ["2026-11-24T10:20:00Z", "2026-11-24T11:00:00Z"] {
+        assert_eq!(served_once(&jobs, now).await, [0; 0], "before all runs of the log");
+    }
+    for is_paused in [true, false] {
+        jobs.set_paused(id, is_paused, time("2026-11-24T11:10:00Z")).await.unwrap();
+    }
+    assert_eq!(served_once(&jobs, "2026-11-24T12:00:00Z").await, [id]);
+}
+
+#[tokio::test]
+async fn a_person_who_resumes_a_job_after_a_clock_was_set_back_within_a_day_repeats_no_run() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let id = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [id]);
+    for is_paused in [true, false] {
+        jobs.set_paused(id, is_paused, time("2026-11-24T10:30:00Z")).await.unwrap();
+    }
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [0; 0]);
+}
+
+#[tokio::test]
+async fn a_pause_that_ended_by_a_clock_years_ahead_makes_no_late_run_a_missed_one() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let id = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
+    for is_paused in [true, false] {
+        jobs.set_paused(id, is_paused, time("2035-11-24T10:10:00Z")).await.unwrap();
+    }
+    assert_eq!(served_once(&jobs, "2026-11-24T10:20:00Z").await, [0; 0]);
+    assert_eq!(served_once(&jobs, "2026-11-24T11:05:00Z").await, [id]);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_days_behind_makes_no_job_run_a_second_time() {
+    for missed in [Missed::Skip, Missed::RunOnce] {
+        let jobs = Jobs::in_memory("here").unwrap();
+        let daily = JobSpec { missed, schedule: crate::fixture::cron("0 11 * * *"), ..hourly() };
+        let id = jobs.add(daily, time("2026-11-20T10:00:00Z")).await.unwrap().id;
+        for day in 20..=24 {
+            assert_eq!(served_once(&jobs, &format!("2026-11-{day}T11:00:00Z")).await, [id]);
+        }
+        assert_eq!(served_once(&jobs, "2026-11-21T12:00:00Z").await, [0; 0], "the clock is behind");
+        assert_eq!(served_once(&jobs, "2026-11-24T13:00:00Z").await, [0; 0], "{missed:?}");
+        let log = jobs.log(None, 1).await.unwrap();
+        assert_eq!((log[0].outcome, log[0].due), (Outcome::Skipped, time("2026-11-22T11:00:00Z")));
+        assert_eq!(log[0].note.is_some(), missed == Missed::RunOnce, "{log:?}");
+        assert_eq!(served_once(&jobs, "2026-11-25T11:00:00Z").await, [id]);
+        // One that was truly missed.
+        let made_up = if missed == Missed::RunOnce { vec![id] } else { vec![] };
+        assert_eq!(served_once(&jobs, "2026-11-26T15:00:00Z").await, made_up);
     }
 }
 
@@ -154,9 +251,14 @@ async fn a_machine_that_starts_in_1970_until_it_learns_the_time_runs_nothing_bef
     let jobs = Jobs::in_memory("here").unwrap();
     let monthly = spec(crate::fixture::cron("0 0 1 * *"), "UTC");
     let id = jobs.add(JobSpec { missed: Missed::RunOnce, ..monthly }, time("2026-10-15T00:00:00Z")).await.unwrap().id;
-    assert_eq!(served_once(&jobs, "2026-11-01T00:00:00Z").await, [id]);
-    for start in ["1970-01-01T00:05:00Z", "2026-11-24T11:00:00Z"] {
-        assert_eq!(served_once(&jobs, start).await, [0; 0], "{start}");
+    for (start, runs) in [
+        ("1970-01-01T00:05:00Z", vec![]),
+        ("2026-10-24T11:00:00Z", vec![]),
+        ("2026-11-01T00:00:00Z", vec![id]),
+        ("1970-01-01T00:05:00Z", vec![]),
+        ("2026-11-24T11:00:00Z", vec![]),
+    ] {
+        assert_eq!(served_once(&jobs, start).await, runs, "{start}");
     }
     assert_eq!(served_once(&jobs, "2026-12-01T00:00:00Z").await, [id]);
 }
