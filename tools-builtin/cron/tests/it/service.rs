@@ -182,6 +182,24 @@ async fn a_job_that_has_only_run_by_a_clock_years_ahead_runs_again_once_a_person
 }
 
 #[tokio::test]
+async fn a_run_by_a_clock_years_ahead_hides_no_missed_run() {
+    let jobs = Jobs::in_memory("here").unwrap();
+    let job = JobSpec { missed: Missed::RunOnce, ..hourly() };
+    let id = jobs.add(job, time("2026-11-24T09:10:00Z")).await.unwrap().id;
+    for (now, runs) in [
+        ("2026-11-24T10:00:00Z", vec![id]),
+        ("2035-11-24T11:00:00Z", vec![id]),
+        ("2035-11-24T12:00:00Z", vec![id]),
+        ("2026-11-24T10:20:00Z", vec![]),
+        ("2026-11-24T12:00:00Z", vec![id]),
+        // That of 13:00 was missed.
+        ("2026-11-24T17:00:00Z", vec![id]),
+    ] {
+        assert_eq!(served_once(&jobs, now).await, runs, "{now}");
+    }
+}
+
+#[tokio::test]
 async fn a_person_who_resumes_a_job_after_a_clock_was_set_back_within_a_day_repeats_no_run() {
     let jobs = Jobs::in_memory("here").unwrap();
     let id = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
