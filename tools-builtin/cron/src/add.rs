@@ -6,6 +6,7 @@ use tools::policy::{Reason, Rule, Ruling, SensitivePath, SensitivePaths, Verdict
 use tools::protocol::{Access, Json, TargetError};
 use tools::{Grant, Policy, Preview, Target, Targets, ToolContext, ToolError, call, tool, visible_line};
 
+use crate::grant_lines::grant_lines;
 use crate::written_time::WrittenTime;
 use crate::{CronError, CronExpression, Delivery, JobSpec, Jobs, Missed, Schedule, Work, find_zone};
 
@@ -244,12 +245,12 @@ async fn describe(
         Delivery::AtLeastOnce => "repeated",
     };
     Ok(Preview::summary(format!(
-        "later, without a question, runs the {}\ntimes: {} ({})\nnext: {}\nmay: {}\nmissed runs: {missed}\na run that is cut off: {delivery}\n",
+        "later, without a question, runs the {}\ntimes: {} ({})\nnext: {}\nmissed runs: {missed}\na run that is cut off: {delivery}\n{}",
         visible_line(&spec.work.to_string(), SHOWN_WORK),
         spec.schedule,
         spec.zone,
         runs.join(", "),
-        cx.previewed_grant(),
+        grant_lines(cx.previewed_grant()),
     )))
 }
 

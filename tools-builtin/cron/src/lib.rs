@@ -3,6 +3,7 @@
 mod add;
 mod claim;
 mod error;
+mod grant_lines;
 mod job;
 mod jobs;
 mod list;

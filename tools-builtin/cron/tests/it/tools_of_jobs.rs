@@ -54,6 +54,20 @@ async fn making_and_removing_a_job_always_ask_and_the_question_shows_three_runs_
 }
 
 #[tokio::test]
+async fn the_question_shows_a_long_grant_whole_on_lines_that_a_terminal_does_not_cut() {
+    let approver = RecordingApprover::new(Decision::Allow);
+    let clauses: Vec<_> = (10..50).map(|number| format!("fs:write:folder-{number}/**")).collect();
+    let granted: Vec<_> = clauses.iter().map(String::as_str).chain(["cron:write:**"]).collect();
+    let host = host().with_grant(&granted);
+    let host = host.with_context(|cx| cx.with_policy(Policy::by_effects())).with_approver(approver.clone());
+    host.call("cron.add", json!({"every": 60, "prompt": "look"})).await.unwrap();
+    let preview = approver.requests()[0].preview.as_ref().unwrap().as_ref().unwrap().text().to_owned();
+    assert!(preview.lines().count() <= 20 && preview.lines().all(|line| line.chars().count() <= 160), "{preview}");
+    assert!(preview.contains("may (41 clauses): cron:write:** or "), "{preview}");
+    assert!(clauses.iter().all(|clause| preview.contains(clause)), "{preview}");
+}
+
+#[tokio::test]
 async fn a_mistake_is_answered_with_the_next_step() {
     let host = host();
     for (arguments, part) in [
