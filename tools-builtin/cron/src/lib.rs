@@ -15,7 +15,6 @@ mod schedule;
 mod serve;
 mod service;
 mod written_time;
-mod zone;
 
 use tools::{Catalog, RegisterError};
 
@@ -25,7 +24,7 @@ pub use jobs::{JobLimits, Jobs};
 pub use next::next_after;
 pub use schedule::{CronExpression, InvalidCron, Schedule};
 pub use serve::{Clock, JobServer, SystemClock};
-pub use zone::{UnknownZone, find_zone};
+pub use tools_zone::{UnknownZone, find_zone};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///
