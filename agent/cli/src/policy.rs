@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use agent::consent;
 use clap::Args;
 use tools::policy::{Rule, Verdict};
+use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
@@ -56,6 +57,17 @@ impl PolicyOptions {
 /// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
     Policy::new().with_rules(settings.rules()).with_rules(consent::rules_from_typed(typed))
+}
+
+/// Returns the flags with which the targets are permitted and not asked about.
+pub(crate) fn consenting_flags(needed: &[Target]) -> String {
+    // With --grant alone, a target that always asks would be refused again for lack of approval.
+    flags(needed, |target| if always_asks(target) { "--allow" } else { "--grant" })
+}
+
+/// Returns true if a grant is no consent to touch the target.
+pub(crate) fn always_asks(target: &Target) -> bool {
+    target.approval_default() == ApprovalDefault::AlwaysAsk
 }
 
 /// Returns one flag per target, with the clause that matches only this target.

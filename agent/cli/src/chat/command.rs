@@ -2,7 +2,6 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::protocol::ApprovalDefault;
 use tools::{Clause, Grant, Target};
 
 use crate::mcp::PromptCall;
@@ -74,8 +73,7 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
 /// Returns the hint that grants the targets of a refused call: a command, or a flag for targets that always ask. `first` is the
 /// grant that a resumed session began with, which only the command widens.
 pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
-    let is_asked = |target: &Target| target.approval_default() == ApprovalDefault::AlwaysAsk;
-    let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(is_asked);
+    let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(policy::always_asks);
     let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
     let restart = if refusal::is_beyond(first, &asked) { "start a new chat" } else { "restart the chat" };

@@ -102,7 +102,35 @@ fn a_job_whose_grant_the_user_has_narrowed_since_is_refused_and_reported() {
     let crib = Crib::new();
     add(&crib, due(write("a.txt"), &WRITES));
     let ended = run_once(&crib, &[]);
-    is_refused(&crib, &ended, "add --allow fs:write:a.txt to `cron run`");
+    is_refused(&crib, &ended, "add --grant fs:write:a.txt to `cron run`");
+    add(&crib, due(write("a.txt"), &WRITES));
+    run_once(&crib, &["--grant", "fs:write:a.txt"]);
+    assert_eq!(log(&crib)[1]["outcome"], "done", "the hint is enough");
+}
+
+#[test]
+fn a_job_that_destroys_needs_consent_when_it_runs_and_only_a_grant_when_it_is_made() {
+    let crib = Crib::new();
+    let remove = |id: i64| call("cron.remove", json!({"id": id}));
+    let with_tool = |made: JobSpec| JobSpec { tools: vec!["cron.remove".to_owned()], ..made };
+    let victim = add(
+        &crib,
+        JobSpec { schedule: Schedule::Once("2100-01-01T00:00:00Z".parse().unwrap()), ..due(write("a.txt"), &WRITES) },
+    );
+    let hint = format!("cron:destroy:{victim}");
+    for (grant, flags, note) in [
+        (&["fs:read:**"][..], vec![], Some(format!("make it anew in a session with --grant {hint}"))),
+        (&["cron:destroy:**"], vec!["--grant", hint.as_str()], Some(format!("add --allow {hint} to `cron run`"))),
+        (&["cron:destroy:**"], vec!["--allow", hint.as_str()], None),
+    ] {
+        add(&crib, with_tool(due(remove(victim), grant)));
+        run_once(&crib, &flags);
+        let run = log(&crib).pop().unwrap();
+        match note {
+            Some(note) => assert!(run["note"].as_str().unwrap().contains(&note), "{run}"),
+            None => assert_eq!(run["outcome"], "done", "{run}"),
+        }
+    }
 }
 
 #[test]
@@ -112,7 +140,7 @@ fn a_job_has_no_more_than_the_grant_under_which_it_was_made() {
     let ended = run_once(&crib, &ALL);
     is_refused(&crib, &ended, "the grant under which it was made");
     let shown = crib.run(&["cron", "log"]).expect(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.ends_with("make it anew in a session with --allow fs:write:a.txt"), "{shown}");
+    assert!(shown.ends_with("make it anew in a session with --grant fs:write:a.txt"), "{shown}");
 }
 
 #[test]

@@ -122,9 +122,10 @@ impl RunJobsArgs {
 
 /// Returns the hint about refused targets of a job. `made` is the grant under which it was made.
 fn how_to_grant(needed: &[Target], made: Option<&Grant>) -> String {
-    let flags = policy::flags(needed, |_| "--allow");
-    match refusal::is_beyond(made, needed) {
-        false => format!("to allow it in jobs, add {flags} to `cron run`"),
-        true => format!("the job keeps to the grant under which it was made; make it anew in a session with {flags}"),
+    if refusal::is_beyond(made, needed) {
+        // A job keeps no consent of that session, so a grant is all that counts.
+        let flags = policy::flags(needed, |_| "--grant");
+        return format!("the job keeps to the grant under which it was made; make it anew in a session with {flags}");
     }
+    format!("to allow it in jobs, add {} to `cron run`", policy::consenting_flags(needed))
 }
