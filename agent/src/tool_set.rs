@@ -237,7 +237,7 @@ impl ToolSet {
         &self.0.skipped
     }
 
-    /// Returns the arguments of a call with [secrets masked](Entry::masked), so that they may be shown.
+    /// Returns the arguments of a call with [secrets masked](Entry::masked_in), so that they may be shown.
     ///
     /// For a tool outside the set, the secret arguments are unknown. All its arguments are masked if any tool of the set has
     /// secrets.
@@ -247,7 +247,7 @@ impl ToolSet {
             return inner_call::with_inner(call.clone(), &inner).arguments;
         }
         match self.get(&call.name) {
-            Ok(entry) => entry.masked(&call.arguments),
+            Ok(entry) => entry.masked_in(&call.arguments, &|name| self.get(name).ok()),
             Err(_) if self.list().iter().any(|entry| entry.has_secrets()) => {
                 tools::Secret::masked(&json!({"writeOnly": true}), call.arguments.value()).into_owned().into()
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Targets, ToolContext};
+use crate::{Entry, Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, RegisterError, Targets, ToolContext};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a
@@ -72,6 +72,10 @@ impl Handler for WithDefault {
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         self.entry.handler().preview(cx, self.complete(arguments))
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        self.entry.handler().kept_call()
     }
 
     fn origin(&self) -> &'static str {

@@ -9,7 +9,7 @@ use protocol::{Digest, Effects, Example, Json, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::schema::{Inspected, Mask, SimpleSchema, Validator};
+use crate::schema::{Inspected, MASK, Mask, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
 
@@ -180,6 +180,26 @@ impl Entry {
             Some(mask) => mask.apply(arguments.value()).into(),
             None => arguments.clone(),
         }
+    }
+
+    /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](Handler::kept_call) as its tool masks
+    /// them. All their values are masked if `find` does not know the tool.
+    pub fn masked_in(&self, arguments: &Json, find: &dyn Fn(&str) -> Option<Arc<Self>>) -> Json {
+        let masked = self.masked(arguments);
+        let Some(kept) = self.handler.kept_call() else { return masked };
+        let argument = |name| masked.value().get(name);
+        let (Some(Value::String(tool)), Some(inner)) = (argument(kept.tool), argument(kept.arguments)) else {
+            return masked;
+        };
+        let inner = match (find(tool), inner) {
+            (Some(tool), inner) => tool.masked_in(&inner.clone().into(), find).into_value(),
+            // Names are never masked.
+            (None, Value::Object(members)) => members.keys().map(|name| (name.clone(), Value::from(MASK))).collect(),
+            (None, _) => Value::from(MASK),
+        };
+        let mut value = masked.into_value();
+        value[kept.arguments] = inner;
+        value.into()
     }
 
     /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Input, Need, PreviewFuture, Targets, ToolContext, ToolErrorKind};
+use crate::{Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, Targets, ToolContext, ToolErrorKind};
 
 /// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
 ///
@@ -134,6 +134,10 @@ impl<L: Layer, H: Handler> Handler for Layered<L, H> {
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         self.handler.preview(cx, arguments)
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        self.handler.kept_call()
     }
 
     fn origin(&self) -> &'static str {

@@ -86,7 +86,7 @@ pub use global::{
     validate,
 };
 pub(crate) use handler::IntoToolResult;
-pub use handler::{Handler, HandlerFuture, Targets};
+pub use handler::{Handler, HandlerFuture, KeptCall, Targets};
 pub use image_type::{MAX_IMAGE_BYTES, image_type};
 pub use input::Input;
 pub use journal::{Journal, JournalError};

@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
-pub use crate::{HandlerFuture, Need, Source, Submission};
+pub use crate::{HandlerFuture, KeptCall, Need, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
@@ -28,6 +28,7 @@ pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub targets: Option<fn(Input) -> Targets>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
+    pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
 }
 
@@ -46,6 +47,10 @@ impl Handler for Function {
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         Some(self.preview?(cx, arguments))
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        self.keeps_call
     }
 }
 
@@ -66,6 +71,7 @@ pub const BROKEN: Submission = Submission {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
         targets: None,
         preview: None,
+        keeps_call: None,
         needs: &[],
     },
 };

@@ -4,8 +4,8 @@ use protocol::{Tool, ToolName};
 
 use crate::isolate::Panic;
 use crate::{
-    DefinitionError, Entry, Handler, HandlerFuture, Input, Need, PreviewFuture, RegisterError, Source, Targets,
-    ToolContext,
+    DefinitionError, Entry, Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, RegisterError, Source,
+    Targets, ToolContext,
 };
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
@@ -81,5 +81,9 @@ impl Handler for LinkedHandler {
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         self.0.preview(cx, arguments)
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        self.0.kept_call()
     }
 }

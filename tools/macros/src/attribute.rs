@@ -12,7 +12,7 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "targets", "delegates", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
+    "targets", "delegates", "keeps_call", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -34,6 +34,8 @@ pub(crate) struct Attribute {
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) max_output_bytes: Option<u64>,
     pub(crate) delegates: Option<Span>,
+    /// The arguments that are the name and the arguments of another tool.
+    pub(crate) keeps_call: Option<[LitStr; 2]>,
     pub(crate) tags: Vec<LitStr>,
     pub(crate) needs: Vec<Type>,
     /// The function that computes the targets.
@@ -101,6 +103,11 @@ impl Attribute {
             "reads" => self.reads.extend(value::texts(key, input)?),
             "writes" => self.writes.extend(value::texts(key, input)?),
             "destroys" => self.destroys.extend(value::texts(key, input)?),
+            "keeps_call" => {
+                let texts = value::texts(key, input)?;
+                let hint = "write two arguments of this tool, such as `keeps_call = [\"tool\", \"arguments\"]`";
+                self.keeps_call = Some(texts.try_into().map_err(|_| Error::new(key.span(), hint))?);
+            }
             "tags" => self.tags = value::texts(key, input)?,
             "name" => self.name = Some(name(key, input)?),
             "was" => self.was = former_names(key, input)?,

@@ -1,4 +1,4 @@
-//! The check of declared effects against the parameters.
+//! The check of declared effects and of a kept call against the parameters.
 
 use syn::LitStr;
 
@@ -42,6 +42,9 @@ pub(crate) fn check(attribute: &Attribute, function: &Function, errors: &mut Err
     for template in templates() {
         check_template(template, properties.as_deref(), errors);
     }
+    for field in attribute.keeps_call.iter().flatten() {
+        check_fields(field, &[field.value()], properties.as_deref(), errors);
+    }
 }
 
 fn check_template(template: &LitStr, properties: Option<&[&str]>, errors: &mut Errors) {
@@ -50,6 +53,11 @@ fn check_template(template: &LitStr, properties: Option<&[&str]>, errors: &mut E
         Ok(fields) => fields,
         Err(message) => return errors.at(template.span(), message),
     };
+    check_fields(template, &fields, properties, errors);
+}
+
+/// Reports the fields of an attribute's text that are no arguments.
+fn check_fields(attribute: &LitStr, fields: &[String], properties: Option<&[&str]>, errors: &mut Errors) {
     let Some(properties) = properties else { return };
     for field in fields.iter().filter(|field| !properties.contains(&field.as_str())) {
         let repair = match properties {
@@ -57,8 +65,9 @@ fn check_template(template: &LitStr, properties: Option<&[&str]>, errors: &mut E
             all => format!("write one of: {}", all.join(", ")),
         };
         let near = suggestion(field, properties.iter().copied());
+        let text = attribute.value();
         errors.at(
-            template.span(),
+            attribute.span(),
             format_args!("{text:?} uses `{field}`, which is not an argument of this tool{near}; {repair}"),
         );
     }

@@ -97,6 +97,12 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let handler = closure::handler(attribute, function);
     let targets = closure::targets(attribute, function);
     let preview = closure::preview(attribute, function);
+    let keeps_call = match &attribute.keeps_call {
+        Some([tool, arguments]) => {
+            quote! { ::core::option::Option::Some(__toolcrib::KeptCall { tool: #tool, arguments: #arguments }) }
+        }
+        None => quote! { ::core::option::Option::None },
+    };
     // The block hides the generated items. The alias lets the attributes of the derives refer to `tools` even if `crate = …` is a
     // path relative to this module.
     quote! {
@@ -121,6 +127,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                     call: #handler,
                     targets: #targets,
                     preview: #preview,
+                    keeps_call: #keeps_call,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],
                 },
             }

@@ -32,7 +32,7 @@ fn assert_error(found: &[String], expected: &str) {
 fn every_attribute_is_understood() {
     let all = quote! {
         name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:{*}",], destroys = "fs:a", reads = "b:c",
-        open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, tags = ["a", "b"], needs(A, b::B<C, D>),
+        open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, keeps_call = ["path", "path"], tags = ["a", "b"], needs(A, b::B<C, D>),
         targets = a::c, preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
@@ -70,6 +70,8 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, crate = "a b" }, "write the path of the crate"),
         (quote! { writes = "exec:{*}" }, "name it with `targets = function`"),
         (quote! { writes = "exec:ls", targets = a }, "such as `writes = \"exec:{*}\"`"),
+        (quote! { pure, keeps_call = ["path"] }, "write two arguments of this tool"),
+        (quote! { pure, keeps_call = ["path", "pat"] }, "uses `pat`, which is not an argument of this tool"),
         (quote! { pure, preview }, "`preview` needs a value"),
         (quote! { pure, preview = 3 }, "write the name of a function"),
         (quote! { pure, preview = a, preview = b }, "`preview` is repeated"),

@@ -33,7 +33,7 @@ pub(super) async fn approve(
 ) -> Result<Vec<Target>, ToolError> {
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, cx, arguments, &targets, span).await?,
+        Some(approver) => ask(&**approver, entry, scope, cx, arguments, &targets, span).await?,
     };
     match decision {
         // The approval is for this entry, and the name may refer to another one by now.
@@ -47,13 +47,16 @@ pub(super) async fn approve(
 async fn ask(
     approver: &dyn Approver,
     entry: &Arc<Entry>,
+    scope: &Scope,
     cx: &ToolContext,
     arguments: &Input,
     targets: &[Target],
     span: &CallSpan,
 ) -> Result<Decision, ToolErrorKind> {
-    let masked = entry.masked(arguments.json());
-    let preview = PreviewRequest { entry, cx, arguments, span };
+    let masked = entry.masked_in(arguments.json(), &|name| scope.resolve(name).ok());
+    // A preview has no tools, so it could not mask them itself.
+    let shown = entry.handler().kept_call().map(|_| Input::new(masked.clone(), true));
+    let preview = PreviewRequest { entry, cx, arguments: shown.as_ref().unwrap_or(arguments), span };
     let approval = Approval {
         tool: entry.name(),
         arguments: &masked,

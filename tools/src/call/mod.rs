@@ -57,7 +57,7 @@
 //! # Secrets
 //!
 //! A secret argument is a [`Secret`](crate::Secret) or any argument that its schema marks `writeOnly`. Only the handler and its layers
-//! receive its value; errors, approvals, events, spans and the journal show it [masked](crate::Entry::masked). Masking does not cover
+//! receive its value; errors, approvals, events, spans and the journal show it [masked](crate::Entry::masked_in). Masking does not cover
 //!
 //! - the names of properties;
 //! - a tool that writes an [exposed](crate::Secret::expose) secret into its result, error or panic;
@@ -221,9 +221,9 @@ async fn run_stages(
 ) -> Result<ToolResult, ToolError> {
     let ticket = caller.take_ticket();
     ready(entry, &caller)?;
-    let arguments = read(entry, &caller, arguments)?;
+    let arguments = read(entry, &scope, &caller, arguments)?;
     if let Some(record) = record.as_deref_mut() {
-        let replayed = Box::pin(record.replay(entry, &caller, arguments.json())).await;
+        let replayed = Box::pin(record.replay(entry, &scope, &caller, arguments.json())).await;
         if !matches!(replayed, Ok(None)) {
             // The calls that were made inside of this one may have read anything.
             caller.record_exposure();
@@ -319,8 +319,8 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
 }
 
 /// Runs the stage *parse* and records the arguments in the span.
-fn read(entry: &Entry, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolErrorKind> {
+fn read(entry: &Entry, scope: &Scope, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolErrorKind> {
     let arguments = parse::parse(entry, arguments)?;
-    span::record_arguments(caller, entry, &arguments);
+    span::record_arguments(caller, entry, scope, &arguments);
     Ok(arguments)
 }

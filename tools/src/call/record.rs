@@ -19,7 +19,7 @@ use crate::journal::{
 };
 use crate::policy::Ruling;
 use crate::timer::timer;
-use crate::{Entry, ToolContext, ToolError, ToolErrorKind};
+use crate::{Entry, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
 
 /// The time limit of a journal before the call's deadline starts and after the call has ended.
 const JOURNAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -119,11 +119,13 @@ impl Record {
     pub(super) async fn replay(
         &mut self,
         entry: &Arc<Entry>,
+        scope: &Scope,
         caller: &ToolContext,
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
-        let arguments = self.arguments.insert(CallArguments::new(entry.masked(arguments)));
+        let masked = entry.masked_in(arguments, &|name| scope.resolve(name).ok());
+        let arguments = self.arguments.insert(CallArguments::new(masked));
         self.tool_digest = Some(entry.digest());
         self.entry = Some(entry.clone());
         let Some(key) = &self.key else { return Ok(None) };

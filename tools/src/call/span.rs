@@ -17,7 +17,7 @@ use super::convention::{
 };
 use super::execution::Execution;
 use crate::context::ScopeSpan;
-use crate::{Entry, Input, ToolContext, ToolError};
+use crate::{Entry, Input, Resolve as _, Scope, ToolContext, ToolError};
 
 const LEVEL: Level = Level::INFO;
 
@@ -46,9 +46,9 @@ pub(super) fn in_span(open: CallSpan, call: Execution) -> Execution {
 
 /// Records the arguments in the current span, if the host enabled that.
 #[inline]
-pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, arguments: &Input) {
+pub(super) fn record_arguments(cx: &ToolContext, entry: &Entry, scope: &Scope, arguments: &Input) {
     if cx.records_content() && level_enabled!(LEVEL) {
-        let masked = entry.masked(arguments.json());
+        let masked = entry.masked_in(arguments.json(), &|name| scope.resolve(name).ok());
         let text = masked.to_string();
         let text = match text.len() {
             ..=content::MOST_BYTES => text,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::{Input, Need, PreviewFuture, Targets, ToolContext};
+use crate::{Input, KeptCall, Need, PreviewFuture, Targets, ToolContext};
 
 impl Handler for Box<dyn Handler> {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
@@ -23,6 +23,10 @@ impl Handler for Box<dyn Handler> {
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         (**self).preview(cx, arguments)
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        (**self).kept_call()
     }
 
     fn origin(&self) -> &'static str {

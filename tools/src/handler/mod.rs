@@ -24,6 +24,15 @@ pub use typed::typed;
 /// The targets of a call, or the reason why there are none.
 pub type Targets = Result<Vec<Target>, TargetError>;
 
+/// The names of two arguments that are a call of another tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptCall {
+    /// The argument with the name of the tool.
+    pub tool: &'static str,
+    /// The argument with the arguments of the tool.
+    pub arguments: &'static str,
+}
+
 /// The code that runs a tool. Object-safe.
 ///
 /// Closures and functions `Fn(ToolContext, serde_json::Value) -> impl Future<Output = impl IntoToolResult>` are handlers.
@@ -69,6 +78,12 @@ pub trait Handler: Send + Sync + 'static {
     /// The arguments contain secrets, which the preview must not show.
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
         let _ = (cx, arguments);
+        None
+    }
+
+    /// Returns the arguments that are a call of another tool, which this tool keeps for later. They are
+    /// [shown and recorded](crate::Entry::masked_in) as those of that tool, and the preview gets them so. Returns `None` if there are none.
+    fn kept_call(&self) -> Option<KeptCall> {
         None
     }
 

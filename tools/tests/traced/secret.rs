@@ -12,12 +12,13 @@ use crate::notebook::Notebook;
 use crate::sample::{echo, holding, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tools::handler::{blocking_typed, typed};
 use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
     Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
-    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
+    JsonSchema, Preview, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult,
+    schema_of, tool,
 };
 
 /// Arguments with secrets at many places. With `S = String` nothing is secret.
@@ -102,8 +103,11 @@ struct Guard(Mutex<String>);
 
 impl Approver for Guard {
     fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
-        *self.0.lock().unwrap() += &format!("{approval:?} {}", approval.arguments);
-        Box::pin(std::future::ready(Decision::Allow))
+        Box::pin(async move {
+            let preview = approval.preview().await;
+            *self.0.lock().unwrap() += &format!("{approval:?} {} {preview:?}", approval.arguments);
+            Decision::Allow
+        })
     }
 }
 
@@ -158,7 +162,8 @@ async fn observed(catalog: &Catalog, tool: &str, arguments: Arguments) -> String
     if let Arguments::Json(json) = arguments {
         let entry = catalog.get(tool).unwrap();
         let call = ToolCall::new("1", tool, json.clone());
-        observed += &format!("{} {call:?} {:?}", entry.masked(&json), Input::from(json.into_value()));
+        let masked = entry.masked_in(&json, &|name| catalog.get(name).ok());
+        observed += &format!("{masked} {call:?} {:?}", Input::from(json.into_value()));
     }
     observed + &format!("{} {:?} {:?}", guard.0.lock().unwrap(), listener::spans_of(&session), notebook.lines())
 }
@@ -213,6 +218,45 @@ async fn no_canary_is_found_in_anything_that_a_call_tells() {
             let observed = observed(&catalog, "plain", arguments(mode, &canary("p"))).await;
             assert!(observed.contains(&canary("p")), "{place}, {mode}: {observed}");
         }
+    }
+}
+
+/// Keeps a call for later.
+#[tool(name = "later", writes = "vault:{tool}", preview = kept, keeps_call = ["tool", "arguments"])]
+async fn later(
+    /// The name of the tool.
+    tool: String,
+    /// The arguments of the tool.
+    arguments: Map<String, Value>,
+) -> String {
+    assert!(!format!("{arguments:?}").contains("[secret]"), "the tool itself gets them");
+    tool
+}
+
+async fn kept(tool: String, arguments: Map<String, Value>) -> Preview {
+    Preview::summary(format!("runs {tool} with {arguments:?}"))
+}
+
+#[tokio::test]
+async fn the_arguments_of_a_kept_call_are_told_as_those_of_its_tool() {
+    let mut catalog = Catalog::new();
+    vault::<Secret>(&mut catalog, "secret", false);
+    vault::<String>(&mut catalog, "plain", false);
+    catalog.submit(&[&LATER_TOOL]).unwrap();
+    let keeping = |tool: &str, arguments: Value| json!({"tool": tool, "arguments": arguments});
+    let opening = || json!({"mode": "tell", "key": "canary"});
+    for (arguments, is_told) in [
+        (keeping("plain", opening()), true),
+        (keeping("secret", opening()), false),
+        (keeping("later", keeping("plain", opening())), true),
+        (keeping("later", keeping("secret", opening())), false),
+        (keeping("unknown", opening()), false),
+        (keeping("secret", json!({"mode": "tell", "kye": "canary"})), false),
+        (keeping("secret", json!({"mode": "tell"})), false),
+    ] {
+        let observed = observed(&catalog, "later", arguments.clone().into()).await;
+        assert_eq!(observed.contains("canary"), is_told, "{arguments}: {observed}");
+        assert!(observed.contains("runs "), "a preview is shown: {observed}");
     }
 }
 
