@@ -31,6 +31,7 @@ const SHOWN_WORK: usize = 500;
     targets = targets,
     needs = Jobs,
     preview = describe,
+    keeps_call = ["tool", "arguments"],
     tags = ["schedule"],
     example({"cron": "30 8 * * 1-5", "zone": "Europe/Berlin", "prompt": "Read TODO.md and write the open points of today to today.md."}),
     example({"every": 3600, "tool": "fs.list", "arguments": {"path": "."}, "missed": "run_once"}),
@@ -146,7 +147,8 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let of_call = |error: ToolError| refused(&error.to_string());
     let entry = cx.resolve(tool).map_err(of_call)?;
     let arguments = Json::from(Value::Object(arguments.clone()));
-    let has_secret = entry.masked(&arguments).value() != arguments.value();
+    let find = |name: &str| cx.resolve(name).ok();
+    let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
     let targets = call::validate(&entry, arguments.into()).map_err(of_call)?;
     if has_secret {
         return Err(refused("a job cannot keep a secret; give the tool its secret by the settings"));

@@ -126,10 +126,14 @@ fn register_more(catalog: &mut Catalog) -> Result<(), RegisterError> {
 
 #[tokio::test]
 async fn a_job_names_its_tool_itself_and_keeps_no_secret() {
+    let approver = RecordingApprover::new(Decision::Allow);
     let host = TestHost::new(register_more).with_service(Jobs::in_memory("here").unwrap());
+    let host = host.with_context(|cx| cx.with_policy(Policy::by_effects())).with_approver(approver.clone());
+    let nested = json!({"every": 60, "tool": "door.open", "arguments": {"word": "sesame"}});
     for (tool, arguments, part) in [
         ("tools.call", json!({"name": "cron.list"}), "name that tool itself"),
         ("door.open", json!({"word": "sesame"}), "a job cannot keep a secret"),
+        ("cron.add", nested, "a job cannot keep a secret"),
     ] {
         let job = json!({"every": 60, "tool": tool, "arguments": arguments});
         let error = host.call("cron.add", job).await.unwrap_err().to_string();
@@ -137,6 +141,11 @@ async fn a_job_names_its_tool_itself_and_keeps_no_secret() {
     }
     assert!(jobs(&host).list().await.unwrap().is_empty());
     host.call("cron.add", json!({"every": 60, "tool": "door.open"})).await.unwrap();
+    let asked: Vec<_> =
+        approver.requests().iter().map(|request| format!("{} {request:?}", request.arguments)).collect();
+    assert_eq!(asked.len(), 4);
+    assert!(asked.iter().all(|asked| !asked.contains("sesame")), "{asked:#?}");
+    assert!(asked[1].contains(r#"call: door.open {\"word\":\"[secret]\"}"#), "{}", asked[1]);
 }
 
 #[tokio::test]
