@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::workshop::{EventLog, add, catalog, scripted, session};
 use agent::{ArgumentError, Direct, Driver, Event, Session, ToolSet, Turn, arguments_from_pairs};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Effects, Handler, HandlerFuture, Input, KeptCall, Tool, ToolCall, ToolContext, ToolResult};
 
 /// A catalog with a tool whose `key` is secret, or not, and another one without secrets.
 fn vault(is_secret: bool) -> Catalog {
@@ -58,6 +58,34 @@ async fn events_have_no_secrets() {
             assert!(serde_json::to_string(session.messages()).unwrap().contains("canary"));
             assert!(!is_secret || !format!("{:?}", session.messages()).contains("canary"));
         }
+    }
+}
+
+/// A tool that keeps a call of another tool.
+struct Later;
+
+impl Handler for Later {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::ready(Ok(ToolResult::text("kept")))
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        Some(KeptCall { tool: "tool", arguments: "arguments" })
+    }
+}
+
+#[tokio::test]
+async fn events_have_no_secrets_of_a_call_that_is_kept_for_later() {
+    for is_secret in [true, false] {
+        let mut catalog = vault(is_secret);
+        let parameters =
+            json!({"type": "object", "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}}});
+        let tool = Tool::new("later", "Keeps a call.", parameters).unwrap().with_effects(Effects::Pure);
+        catalog.register(tool, Later).unwrap();
+        let call = json!({"tool": "vault.open", "arguments": {"key": "canary"}});
+        let output = output_of(scripted(turns("later", call)), &mut session(&catalog), "go").await;
+        assert_eq!(output.contains("canary"), !is_secret, "{output}");
+        assert!(output.contains("kept"), "{output}");
     }
 }
 

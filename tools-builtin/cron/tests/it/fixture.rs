@@ -123,3 +123,17 @@ pub(crate) async fn outcomes(jobs: &Jobs) -> Vec<Outcome> {
     log.reverse();
     log.iter().map(|run| run.outcome).collect()
 }
+
+pub(crate) fn once(at: &str) -> JobSpec {
+    spec(Schedule::Once(time(at)), "UTC")
+}
+
+/// Serves once in a process that dies in the run. Dropping the server releases its locks, as the end of a process does.
+pub(crate) async fn cut_off(jobs: Jobs, now: &str) {
+    let clock = TurnedClock::new(now, "2030-01-01T00:00:00Z");
+    let token = CancellationToken::new();
+    let mut server = JobServer::with_clock(&jobs, clock);
+    let mut run = async |_: &tools_cron::DueRun| std::future::pending().await;
+    let serving = server.serve_due(&token, &mut run);
+    assert!(tokio::time::timeout(Duration::from_millis(300), serving).await.is_err(), "the run began");
+}

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod fixture;
+mod gone;
 mod next;
 mod serve;
 mod service;

@@ -6,13 +6,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Delivery, DueRun, JobServer, JobSpec, Jobs, Missed, Outcome, Schedule};
 
-use crate::fixture::{TokioClock, TurnedClock, done, hourly, opened, outcomes, served_once, spec, time};
+use crate::fixture::{TokioClock, TurnedClock, done, hourly, once, opened, outcomes, served_once, spec, time};
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-fn once(at: &str) -> JobSpec {
-    spec(Schedule::Once(time(at)), "UTC")
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_starts_runs_what_a_busy_one_has_not_reached() {
