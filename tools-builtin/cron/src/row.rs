@@ -242,15 +242,17 @@ pub(crate) fn was_cut_off(transaction: &Transaction<'_>, job: i64, due: Timestam
     Ok(statement.exists(params![job, due.as_millisecond(), Outcome::CutOff.as_str()])?)
 }
 
-/// Returns true if the log has a run of the job that was due at this time or later, up to now.
+/// Returns true if the log has a run of the job that was due at this time or later, up to now. The row of a job that was
+/// [suspended](suspend) then is no run.
 pub(crate) fn has_run_since(
     transaction: &Transaction<'_>,
     job: i64,
     due: Timestamp,
     now: Timestamp,
 ) -> Result<bool, CronError> {
-    let mut statement = transaction.prepare_cached("SELECT 1 FROM run WHERE job = ? AND due_ms BETWEEN ? AND ?")?;
-    Ok(statement.exists(params![job, due.as_millisecond(), now.as_millisecond()])?)
+    let sql = "SELECT 1 FROM run WHERE job = ?1 AND due_ms BETWEEN ?2 AND ?3 AND (due_ms > ?2 OR outcome <> ?4)";
+    let [due, now] = [due, now].map(Timestamp::as_millisecond);
+    Ok(transaction.prepare_cached(sql)?.exists(params![job, due, now, Outcome::Failed.as_str()])?)
 }
 
 /// Returns true if a run of the log began before this moment, or the log is empty.

@@ -196,6 +196,21 @@ async fn a_run_by_a_clock_years_ahead_hides_no_missed_run() {
 }
 
 #[tokio::test]
+async fn a_run_that_was_due_while_its_job_could_not_be_read_is_made_up_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let jobs = opened(folder.path());
+    let job = JobSpec { missed: Missed::RunOnce, ..hourly() };
+    let id = jobs.add(job, time("2026-11-24T10:10:00Z")).await.unwrap().id;
+    let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
+    let rename = |from: &str, to: &str| store.execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to]).unwrap();
+    rename("UTC", "Mars/Base");
+    assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [0; 0]);
+    rename("Mars/Base", "UTC");
+    jobs.set_paused(id, false, time("2026-11-24T12:30:00Z")).await.unwrap();
+    assert_eq!(served_once(&jobs, "2026-11-24T12:30:00Z").await, [id]);
+}
+
+#[tokio::test]
 async fn a_person_who_resumes_a_job_after_a_clock_was_set_back_within_a_day_repeats_no_run() {
     let jobs = Jobs::in_memory("here").unwrap();
     let id = jobs.add(hourly(), time("2026-11-24T10:10:00Z")).await.unwrap().id;
