@@ -66,9 +66,9 @@ impl SessionDisclosure {
         }
     }
 
-    /// Returns the number of turns after which a found tool is forgotten.
+    /// Returns the number of turns after which a found tool is forgotten, which is at least one: else it could never be called.
     pub(crate) fn found_turns(&self) -> u32 {
-        self.budget().found_turns
+        self.budget().found_turns.max(1)
     }
 
     /// Returns the session's tools as requests to this provider offer them.

@@ -1,6 +1,6 @@
 //! Asks the model for a summary, which takes the place of older messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -9,6 +9,8 @@ use tools::protocol::{Message, Role};
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
 use super::metering::shown_bytes;
 use super::{Driver, DriverError, RunContext};
+use crate::disclosure::is_of_search;
+use crate::inner_call;
 use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem};
 
 /// The part of the context, in percent, that a summary may have.
@@ -121,7 +123,8 @@ impl Driver {
     }
 }
 
-/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, and the plan.
+/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, the found
+/// tools that they call, and the plan.
 fn message_text(
     run: &Run,
     messages: Range<usize>,
@@ -142,10 +145,24 @@ fn message_text(
     if let Some(prompt) = prompt {
         let _ = write!(text, "\n[The user's last message in it]\n{}", head(&prompt, most));
     }
+    let found = found_text(run, messages, run_cx);
+    if !found.is_empty() {
+        let _ =
+            write!(text, "\n[Tools that you found and called in it; search for one again before you call it: {found}]");
+    }
     if let Some(plan) = run_cx.session.context().service::<Plan>().filter(|plan| !plan.items().is_empty()) {
         let _ = write!(text, "\n[Your plan]\n{plan}");
     }
     text
+}
+
+/// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
+fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
+    let known = run_cx.known_tools(run);
+    let called: BTreeSet<_> = messages.iter().flat_map(Message::calls).map(inner_call::name).collect();
+    let is_hidden = |name: &str| run_cx.tools.hidden(name).is_some_and(|entry| !is_of_search(&entry));
+    let found = called.into_iter().filter(|name| known.contains(*name) && is_hidden(name));
+    found.map(|name| run_cx.cx.spelling(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the beginning of a text, with at most this many bytes.
