@@ -11,7 +11,7 @@ use super::metering::shown_bytes;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
 use crate::inner_call;
-use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem};
+use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -138,7 +138,7 @@ fn message_text(
     let summary = head(summary.trim(), most);
     let mut text = format!("{TITLE}\n{}", if summary.is_empty() { "(none)" } else { summary });
     if !is_new {
-        let _ = write!(text, "\n{}", calls_text(messages));
+        let _ = write!(text, "\n{}", calls_text(messages, run_cx.tools));
     }
     // The last prompt is the present task.
     let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
@@ -172,10 +172,11 @@ fn head(text: &str, most: usize) -> &str {
 }
 
 /// Returns the numbers of calls by tool, for a model that wrote no summary.
-fn calls_text(messages: &[Message]) -> String {
+fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
     let mut counts = BTreeMap::<&str, u32>::new();
     for call in messages.iter().flat_map(Message::calls) {
-        *counts.entry(&call.name).or_default() += 1;
+        let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
+        *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} ({count})")).collect();
     format!("[Your calls: {}]", counts.join(", "))

@@ -6,6 +6,7 @@ use tools::ToolCall;
 use tools::protocol::Message;
 
 use crate::disclosure::{Model, searching, session, shop, turn};
+use crate::small_context::{tokens, too_long};
 use crate::workshop::{playing, results};
 
 #[tokio::test]
@@ -69,4 +70,26 @@ async fn a_summary_names_the_found_tools_that_were_called() {
             .collect();
         assert_eq!(named, expected, "{summary}");
     }
+}
+
+#[tokio::test]
+async fn the_list_of_calls_in_place_of_a_summary_names_the_called_tools() {
+    let play = playing(move |request| {
+        let last = request.messages.iter().rev().flat_map(Message::calls).next();
+        let number = last.map_or(0, |call| call.id[1..].parse::<usize>().unwrap() + 1);
+        let name = if number == 0 { "x".repeat(9_000) } else { "mail.archive_invoice".to_owned() };
+        let invoice = json!({"invoice_id": number.to_string(), "comment": "word ".repeat(200)});
+        let call = ToolCall::new(format!("c{number}"), "tools.call", json!({"name": name, "arguments": invoice}));
+        let turn = match number {
+            _ if request.is_summary => Ok(Turn::answer("")),
+            _ if tokens(request.messages) > 6_000 => Err(too_long()),
+            ..20 => Ok(Turn::calls([call])),
+            _ => Ok(Turn::answer(request.messages[1].to_text())),
+        };
+        Box::pin(async move { turn })
+    });
+    let mut session = session(&shop(200));
+    play.run(&mut session, "go").await.unwrap();
+    let list = session.messages().last().unwrap().to_text();
+    assert!(list.contains("[Your calls: mail.archive_invoice (") && list.contains("tools.call (1)]"), "{list}");
 }
