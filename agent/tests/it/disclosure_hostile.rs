@@ -157,7 +157,12 @@ async fn a_fork_knows_the_tools_that_were_found_before_it() {
     for (kept, is_found) in [(first.messages().len(), true), (1, false)] {
         let fork = Session::new(entries(&shop(100)), Selection::new(), ToolContext::new());
         let mut fork = fork.with_messages(first.messages()[..kept].to_vec());
-        let answers = run(&Model::new([archive(), Turn::answer("done")]), &mut fork).await;
+        let other = Model::new([archive(), Turn::answer("done")]);
+        let answers = run(&other, &mut fork).await;
+        let (before, after) = (model.requests.lock().unwrap(), other.requests.lock().unwrap());
+        assert_eq!(after[0].definitions, before[1].definitions);
+        let shared = kept.min(before[1].messages.len());
+        assert_eq!(after[0].messages[..shared], before[1].messages[..shared], "the service has it in its cache");
         assert_eq!(answers.last().unwrap() == "done mail.archive_invoice", is_found, "{answers:?}");
     }
 }
