@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use tools::ToolResult;
+use serde_json::json;
 use tools::protocol::{Message, Part, Role};
+use tools::{Json, ToolResult};
 
 use crate::inner_call;
 
@@ -19,10 +20,15 @@ pub(crate) const FOUND: &str = "found";
 /// The conversation has them, so they survive as long as it does.
 pub(crate) fn found(messages: &[Message], turns: u32) -> BTreeSet<String> {
     let present = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or_default();
-    let searches = searches(&messages[..present]);
+    known(&messages[..present], turns)
+}
+
+/// Returns the names that [`found`] returns in the turn after these messages.
+pub(crate) fn known(messages: &[Message], turns: u32) -> BTreeSet<String> {
+    let searches = searches(messages);
     let mut left = turns;
     let mut names = BTreeSet::new();
-    for message in messages[..present].iter().rev() {
+    for message in messages.iter().rev() {
         if message.role == Role::Assistant {
             if left == 0 {
                 break;
@@ -48,19 +54,34 @@ pub(crate) fn all_found(messages: &[Message]) -> BTreeSet<&str> {
     messages.iter().flat_map(|message| &message.parts).flat_map(|part| searched(part, &searches)).collect()
 }
 
-/// Returns the names that the result of one of these searches has.
-fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
-    let result = match part {
-        Part::ToolResult { id, result, .. } if searches.contains(id.as_str()) => Some(result),
-        _ => None,
-    };
-    result.into_iter().flat_map(named_in)
+/// Returns the ids of the searches whose results have one of these names.
+pub(crate) fn searches_for<'m>(messages: &'m [Message], names: &BTreeSet<String>) -> HashSet<&'m str> {
+    let searches = searches(messages);
+    let has_name = |part: &&Part| searched(part, &searches).any(|name| names.contains(name));
+    let parts = messages.iter().flat_map(|message| &message.parts).filter(has_name);
+    parts.filter_map(|part| if let Part::ToolResult { id, .. } = part { Some(id.as_str()) } else { None }).collect()
 }
 
-/// Returns the names that the result of a search has.
-pub(crate) fn named_in(result: &ToolResult) -> impl Iterator<Item = &str> {
+/// Returns the names that the result of one of these searches has.
+fn searched<'m>(part: &'m Part, searches: &HashSet<&str>) -> impl Iterator<Item = &'m str> {
+    let names = match part {
+        Part::ToolResult { id, name, result } if searches.contains(id.as_str()) => named_in(name, result),
+        _ => None,
+    };
+    names.into_iter().flatten()
+}
+
+/// Returns the names that the result of a call of this tool has. Returns `None` if it is not the result of a search: calls of other
+/// programs may share an id, and other tools of theirs the name of ours.
+pub(crate) fn named_in<'r>(called: &str, result: &'r ToolResult) -> Option<impl Iterator<Item = &'r str>> {
     let names = result.structured.as_ref().and_then(|found| found.value().get(FOUND)?.as_array());
-    names.into_iter().flatten().filter_map(|name| name.as_str())
+    let is_search = [SEARCHER, inner_call::CALLER].contains(&called) && (names.is_some() || result.is_error);
+    is_search.then(|| names.into_iter().flatten().filter_map(|name| name.as_str()))
+}
+
+/// Returns the structure of a search's result that a compaction left out, which has no names. Returns `None` for other results.
+pub(crate) fn left_out(called: &str, result: &ToolResult) -> Option<Json> {
+    named_in(called, result).filter(|_| !result.is_error).map(|_| json!({FOUND: []}).into())
 }
 
 #[cfg(test)]
@@ -109,5 +130,11 @@ mod tests {
     #[test]
     fn the_result_of_another_tool_finds_nothing() {
         assert!(!found(&[calls("y"), results(&["x"]), calls("z")], 3).contains("x"));
+        // Conversations of other programs may use an id twice.
+        let mut other = results(&["evil"]);
+        let Part::ToolResult { name, .. } = &mut other.parts[0] else { panic!() };
+        *name = "web.fetch".to_owned();
+        let messages = [calls(SEARCHER), results(&["x"]), calls("web.fetch"), other, calls("z")];
+        assert_eq!(found(&messages, 9), ["tools.search", "web.fetch", "x"].map(str::to_owned).into());
     }
 }

@@ -60,7 +60,8 @@ pub struct DisclosureBudget {
     pub context_percent: u8,
     /// The most tokens of the definitions in the result of a search. Defaults to 4,000.
     pub search_tokens: u64,
-    /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Defaults to 20.
+    /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Zero counts as one. Defaults
+    /// to 20.
     pub found_turns: u32,
 }
 

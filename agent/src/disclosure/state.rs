@@ -66,9 +66,9 @@ impl SessionDisclosure {
         }
     }
 
-    /// Returns the number of turns after which a found tool is forgotten.
+    /// Returns the number of turns after which a found tool is forgotten, which is at least one: else it could never be called.
     pub(crate) fn found_turns(&self) -> u32 {
-        self.budget().found_turns
+        self.budget().found_turns.max(1)
     }
 
     /// Returns the session's tools as requests to this provider offer them.
@@ -89,9 +89,11 @@ impl SessionDisclosure {
         Some(costs(tools, &self.narrowed(tools, provider)?, &self.disclosure, provider, context_tokens))
     }
 
-    /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them.
+    /// Adds the finder of the tools to the services of a run's calls, if requests do not offer all of them. It also replaces the finder
+    /// that a sub-agent has from its parent, whose tools are not all its own.
     pub(crate) fn enter(&self, cx: ToolContext, tools: &ToolSet, wire: Option<&WireToolSet>) -> ToolContext {
-        if !tools.is_disclosing() {
+        let is_inherited = cx.depth() > 0 && cx.service::<ToolFinder>().is_some();
+        if !tools.is_disclosing() && !is_inherited {
             return cx;
         }
         let finder = ToolFinder::new(tools.clone()).with_budget(self.budget()).with_reranker(self.reranker.clone());

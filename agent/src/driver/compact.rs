@@ -1,10 +1,13 @@
 //! Compacts a conversation that is about to exceed the model's context.
 
+use std::collections::BTreeSet;
+
 use tools::protocol::{Message, Role};
 
 use super::metering::{request_bytes, shown_bytes};
 use super::replaced_results::{replace_all, replace_largest};
 use super::{Driver, DriverError, RunContext};
+use crate::found::known;
 use crate::provider::guarded;
 use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
 
@@ -43,6 +46,13 @@ impl Room {
 /// Returns true if the service refused a request because it is longer than the model's context.
 pub(super) fn is_context_length(error: &ProviderError) -> bool {
     error.kind() == Some(FailureKind::ContextLength)
+}
+
+impl RunContext<'_> {
+    /// Returns the names of the tools that the model has found and not forgotten.
+    pub(super) fn known_tools(&self, run: &Run) -> BTreeSet<String> {
+        known(run.messages(), self.session.session_disclosure().found_turns())
+    }
 }
 
 impl Driver {

@@ -1,6 +1,6 @@
 //! Asks the model for a summary, which takes the place of older messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -9,7 +9,9 @@ use tools::protocol::{Message, Role};
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
 use super::metering::shown_bytes;
 use super::{Driver, DriverError, RunContext};
-use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem};
+use crate::disclosure::is_of_search;
+use crate::inner_call;
+use crate::{BudgetError, Compacted, Plan, Run, StopReason, SummaryProblem, ToolSet};
 
 /// The part of the context, in percent, that a summary may have.
 const LONGEST: u64 = 20;
@@ -121,7 +123,8 @@ impl Driver {
     }
 }
 
-/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, and the plan.
+/// Returns the text that takes the place of messages: the summary, their calls unless it is new, the last prompt among them, the found
+/// tools that they call, and the plan.
 fn message_text(
     run: &Run,
     messages: Range<usize>,
@@ -135,17 +138,31 @@ fn message_text(
     let summary = head(summary.trim(), most);
     let mut text = format!("{TITLE}\n{}", if summary.is_empty() { "(none)" } else { summary });
     if !is_new {
-        let _ = write!(text, "\n{}", calls_text(messages));
+        let _ = write!(text, "\n{}", calls_text(messages, run_cx.tools));
     }
     // The last prompt is the present task.
     let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
     if let Some(prompt) = prompt {
         let _ = write!(text, "\n[The user's last message in it]\n{}", head(&prompt, most));
     }
+    let found = found_text(run, messages, run_cx);
+    if !found.is_empty() {
+        let _ =
+            write!(text, "\n[Tools that you found and called in it; search for one again before you call it: {found}]");
+    }
     if let Some(plan) = run_cx.session.context().service::<Plan>().filter(|plan| !plan.items().is_empty()) {
         let _ = write!(text, "\n[Your plan]\n{plan}");
     }
     text
+}
+
+/// Returns the names of the tools that these messages call and no request offers, without the forgotten ones.
+fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> String {
+    let known = run_cx.known_tools(run);
+    let called: BTreeSet<_> = messages.iter().flat_map(Message::calls).map(inner_call::name).collect();
+    let is_hidden = |name: &str| run_cx.tools.hidden(name).is_some_and(|entry| !is_of_search(&entry));
+    let found = called.into_iter().filter(|name| known.contains(*name) && is_hidden(name));
+    found.map(|name| run_cx.cx.spelling(name)).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the beginning of a text, with at most this many bytes.
@@ -155,10 +172,11 @@ fn head(text: &str, most: usize) -> &str {
 }
 
 /// Returns the numbers of calls by tool, for a model that wrote no summary.
-fn calls_text(messages: &[Message]) -> String {
+fn calls_text(messages: &[Message], tools: &ToolSet) -> String {
     let mut counts = BTreeMap::<&str, u32>::new();
     for call in messages.iter().flat_map(Message::calls) {
-        *counts.entry(&call.name).or_default() += 1;
+        let called = Some(inner_call::name(call)).filter(|name| tools.contains(name));
+        *counts.entry(called.unwrap_or(&call.name)).or_default() += 1;
     }
     let counts: Vec<_> = counts.iter().map(|(name, count)| format!("{name} ({count})")).collect();
     format!("[Your calls: {}]", counts.join(", "))

@@ -9,7 +9,7 @@ use tools::protocol::{Message, Part, Role};
 use tools::{Content, ToolResult};
 
 use super::Run;
-use crate::Usage;
+use crate::{Usage, found};
 
 /// The bytes that make up about one token.
 pub(crate) const BYTES_PER_TOKEN: u64 = 4;
@@ -80,11 +80,11 @@ impl Compaction {
         let summary = summary.map(|text| Message::text(Role::User, text));
         let mut view: Vec<_> = before.iter().cloned().chain(summary).chain(after.iter().cloned()).collect();
         for part in view.iter_mut().flat_map(|message| &mut message.parts) {
-            if let Part::ToolResult { id, result, .. } = part
+            if let Part::ToolResult { id, name, result } = part
                 && let Some(notice) = self.notice(id)
             {
-                let content = vec![Content::text(notice)];
-                *result = ToolResult { content, is_error: result.is_error, ..ToolResult::default() };
+                let (content, structured) = (vec![Content::text(notice)], found::left_out(name, result));
+                *result = ToolResult { content, structured, is_error: result.is_error, ..ToolResult::default() };
             }
         }
         view.into()

@@ -34,9 +34,11 @@ impl WireToolSet {
         if self.is_deferring { found::searches(messages) } else { HashSet::new() }
     }
 
-    /// Returns the deferred tools that the result of a search names. A tool that is gone or offered now is not among them.
-    pub fn found<'a>(&'a self, result: &'a ToolResult) -> impl Iterator<Item = &'a WireTool> {
-        found::named_in(result).filter_map(|name| self.deferred(name)).map(|(_, wire)| wire)
+    /// Returns the deferred tools that the result of a search names. A tool that is gone or offered now is not among them. Returns `None`
+    /// if this is not the result of a search that `called`, the called tool, made.
+    pub fn found<'a>(&'a self, called: &str, result: &'a ToolResult) -> Option<impl Iterator<Item = &'a WireTool>> {
+        let names = found::named_in(called, result)?;
+        Some(names.filter_map(|name| self.deferred(name)).map(|(_, wire)| wire))
     }
 
     /// Returns the digests of the deferred tools that the searches of a conversation name, because requests have their definitions. Returns

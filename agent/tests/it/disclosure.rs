@@ -99,7 +99,7 @@ pub(crate) fn turn(name: &str, arguments: Value) -> Turn {
     Turn::calls([ToolCall::new("", name, arguments)])
 }
 
-fn searching(query: &str) -> Turn {
+pub(crate) fn searching(query: &str) -> Turn {
     turn("tools__search", json!({"query": query, "limit": 1}))
 }
 
@@ -296,23 +296,6 @@ async fn a_tool_called_by_its_former_name_runs_once_it_was_seen() {
     model.driver().run(&mut session, "go").await.unwrap();
     let failed: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.is_error).collect();
     assert_eq!(failed, [true, false]);
-}
-
-#[tokio::test]
-async fn a_found_tool_is_forgotten_after_its_turns() {
-    let call = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
-    let other = || turn("tools__call", json!({"name": "mail__list_page", "arguments": {"page_id": "1"}}));
-    let turns = [searching("archive invoice mail"), call(), other(), other(), call(), call(), Turn::answer("done")];
-    let model = Model::new(turns);
-    let budget = DisclosureBudget::default().with_found_turns(2);
-    let disclosure = Disclosure::Search { always: Selection::none(), budget };
-    let mut session = session(&shop(200)).with_disclosure(disclosure);
-    model.driver().run(&mut session, "go").await.unwrap();
-    let results = results(session.messages());
-    let failed: Vec<_> = results.iter().map(|(_, result)| result.is_error).collect();
-    assert_eq!(failed, [false, false, false, false, true, false]);
-    let text = results[4].1.to_text();
-    assert!(text.contains("because no recent search or call has shown its definition"), "{text}");
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Catalogs and models that abuse the search of tools.
 
-use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, Turn};
+use agent::{Disclosure, DisclosureBudget, Event, Selection, Session, SubAgents, ToolFinder, Turn};
 use serde_json::{Value, json};
 use tools::protocol::wire::Format;
-use tools::{Catalog, Effects, Tool, ToolCall, ToolContext};
+use tools::{Catalog, Effects, Grant, Tool, ToolCall, ToolContext, ToolError};
 
 use crate::disclosure::{Model, entries, session, shop, turn};
 use crate::workshop::{EventLog, results};
@@ -157,7 +157,43 @@ async fn a_fork_knows_the_tools_that_were_found_before_it() {
     for (kept, is_found) in [(first.messages().len(), true), (1, false)] {
         let fork = Session::new(entries(&shop(100)), Selection::new(), ToolContext::new());
         let mut fork = fork.with_messages(first.messages()[..kept].to_vec());
-        let answers = run(&Model::new([archive(), Turn::answer("done")]), &mut fork).await;
+        let other = Model::new([archive(), Turn::answer("done")]);
+        let answers = run(&other, &mut fork).await;
+        let (before, after) = (model.requests.lock().unwrap(), other.requests.lock().unwrap());
+        assert_eq!(after[0].definitions, before[1].definitions);
+        let shared = kept.min(before[1].messages.len());
+        assert_eq!(after[0].messages[..shared], before[1].messages[..shared], "the service has it in its cache");
         assert_eq!(answers.last().unwrap() == "done mail.archive_invoice", is_found, "{answers:?}");
     }
+}
+
+/// Finds tools in a way of its own.
+#[tools::tool(name = "own.seek", pure, needs = ToolFinder)]
+async fn own_seek(cx: &ToolContext) -> Result<String, ToolError> {
+    let search = cx.need::<ToolFinder>()?.search(cx, "invoice mail", 50).await;
+    Ok(search.found.iter().map(|found| format!("{} ", found.entry.name())).collect())
+}
+
+#[tokio::test]
+async fn a_search_of_a_sub_agent_returns_none_of_the_other_tools_of_its_parent() {
+    let mut catalog = shop(100);
+    catalog.submit(&[&OWN_SEEK_TOOL]).unwrap();
+    let mut own = Catalog::new();
+    agent::tool::register(&mut own).unwrap();
+    let entries = entries(&catalog).into_iter().chain([own.get("agent.spawn").unwrap()]);
+    let spawned = json!({"name": "a", "task": "seek", "tools": ["own.seek", "mail.merge_*"]});
+    let turns = [
+        turn("tools__call", json!({"name": "agent__spawn", "arguments": spawned})),
+        turn("own__seek", json!({})),
+        Turn::answer("sought"),
+        Turn::answer("done"),
+    ];
+    let model = Model::new(turns);
+    // A finder of the host, without which the session has no such tool.
+    let finder = ToolFinder::new(session(&shop(1)).tools().clone());
+    let cx = ToolContext::new().with_grant(Grant::all()).with_service(SubAgents::new()).with_service(finder);
+    let mut session = Session::new(entries, Selection::new(), cx);
+    run(&model, &mut session).await;
+    let sent = model.requests.lock().unwrap()[2].messages.join("\n");
+    assert!(sent.contains("mail.merge_invoice ") && !sent.contains("mail.archive_invoice"), "{sent}");
 }

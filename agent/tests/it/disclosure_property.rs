@@ -166,6 +166,9 @@ proptest! {
             made.iter().filter(selected).filter(|made| made.is_found(&grant)).map(|made| made.name.clone()).collect();
         expected.sort();
         prop_assert_eq!(&found, &expected, "{}", grant);
+        // Others neither displace a result nor are they counted.
+        let first = futures_now(finder.search(session.context(), "does the work of a tool", 1));
+        prop_assert_eq!((first.found.len(), first.found.len() + first.others), (expected.len().min(1), expected.len()));
         for made in made.iter().filter(selected) {
             let (is_found, passes) = (found.contains(&made.name), made.passes(&grant));
             prop_assert!(is_found || !passes, "{} {:?}", grant, made);

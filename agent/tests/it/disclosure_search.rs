@@ -90,6 +90,22 @@ async fn all_further_matches_are_counted() {
     assert_eq!((search.found.len(), search.others), (3, 97));
 }
 
+#[tokio::test]
+async fn a_search_after_a_refresh_finds_the_tools_of_the_new_catalog_alone() {
+    let found = async |session: &Session, query: &str| {
+        let search = ToolFinder::new(session.tools().clone()).search(session.context(), query, 50).await;
+        search.found.iter().map(|found| found.entry.name().to_string()).collect::<Vec<_>>()
+    };
+    let mut session = session(&shop(20));
+    assert_eq!(found(&session, "create invoice").await.len(), 11);
+    let mut catalog = shop(10);
+    let tool = Tool::new("roof.mend", "Creates roofs.", json!({"type": "object"})).unwrap();
+    catalog.register(tool.with_effects(Effects::Pure), async |_: ToolContext, _: Value| "done").unwrap();
+    session.refresh(entries(&catalog));
+    assert_eq!(found(&session, "create").await, ["roof.mend"]);
+    assert_eq!(found(&session, "invoice").await, ["mail.archive_invoice"]);
+}
+
 /// Finds tools in a way of its own.
 #[tools::tool(name = "own.find", pure, needs = ToolFinder)]
 fn own_find() -> String {

@@ -12,6 +12,7 @@ mod deferred;
 mod digging;
 mod direct;
 mod disclosure;
+mod disclosure_age;
 mod disclosure_call;
 mod disclosure_hostile;
 mod disclosure_property;

@@ -195,7 +195,7 @@ declare_keys! {
     /// The calls of the first turn after a prompt: auto, none, required, or the name of a tool
     tool_choice: Option<Setting<ToolChoice>> = Key::new("generation.tool_choice", text(choice), None, "\"auto\"")
         .with_session_flag("--tool-choice", Named("CHOICE"))
-        .with_project(ProjectRule::if_unset());
+        .with_project(ProjectRule::never(INSTRUCTS));
 
     /// Let the model make several calls in one turn
     parallel_calls: Option<Setting<bool>> = Key::new("generation.parallel_calls", boolean(), None, "true")

@@ -26,6 +26,7 @@ fn an_untrusted_project_cannot_permit_spend_or_send_elsewhere() {
         ("disclosure.context_percent = 11", "disclosure.context_percent"),
         ("disclosure.search_tokens = 4001", "disclosure.search_tokens"),
         ("disclosure.found_turns = 1", "disclosure.found_turns"),
+        ("generation.tool_choice = 'exec.run'", "generation.tool_choice"),
         ("limits.max_steps = 10", "limits.max_steps"),
         ("limits.call_timeout = '9h'", "limits.call_timeout"),
         ("limits.approval_timeout = '9h'", "limits.approval_timeout"),

@@ -120,9 +120,8 @@ impl<'a> Searches<'a> {
         called: &str,
         result: &ToolResult,
     ) -> Option<(Content, Vec<Content>)> {
-        let found = self.tools.found(result);
+        let found = self.tools.found(called, result).filter(|_| self.ids.contains(id))?;
         let found: Vec<_> = match api {
-            _ if !self.ids.contains(id) => return None,
             Api::Anthropic => found.map(|tool| json!({"type": "tool_reference", "tool_name": tool.name})).collect(),
             // The call of another function has no output with definitions.
             _ if called != ToolFinder::SEARCH => return None,
@@ -142,10 +141,11 @@ impl<'a> Searches<'a> {
 /// which other parties may have written.
 fn about(result: &ToolResult) -> Option<Content> {
     let kind = || ErrorCode::from_str(result.structured.as_ref()?.value().pointer("/error/kind")?.as_str()?).ok();
-    let fixed = match (result.is_error, &result.structured) {
+    let fixed = match (result.is_error, &result.content[..]) {
         (true, _) => Some(format!("It failed with the error {}.", kind().unwrap_or(ErrorCode::ExecutionFailed))),
-        (false, None) => Some("Its result is left out here; search again for what you need.".to_owned()),
-        (false, Some(_)) => None,
+        // A search has at least two texts, and the notice of a compaction is one.
+        (false, [_] | []) => Some("Its result is left out here; search again for what you need.".to_owned()),
+        (false, _) => None,
     };
     let others = result.content.iter().skip(1).filter_map(Content::as_text);
     let lines: Vec<_> = fixed.as_deref().into_iter().chain(others).collect();

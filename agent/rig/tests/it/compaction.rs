@@ -225,7 +225,7 @@ fn last_number(format: Format, body: &Value) -> u64 {
 }
 
 /// Returns the reply with this number of tokens in the request, of which most were in the cache.
-fn with_usage(mut reply: Reply, input: u64) -> Reply {
+pub(crate) fn with_usage(mut reply: Reply, input: u64) -> Reply {
     let Reply::Answer { body, .. } = &mut reply else { unreachable!() };
     for field in ["prompt_tokens", "input_tokens", "promptTokenCount", "prompt_eval_count"] {
         *body = body.replace(&format!("\"{field}\":70"), &format!("\"{field}\":{input}"));

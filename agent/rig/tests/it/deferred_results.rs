@@ -16,7 +16,7 @@ use crate::service::wire::{self, Block, options};
 use crate::service::{Reply, Service};
 
 /// Returns the texts of the user in a body. Their items have no other content at OpenAI, and follow results at Anthropic.
-fn texts_of_user(format: Format, body: &Value) -> Vec<&str> {
+pub(crate) fn texts_of_user(format: Format, body: &Value) -> Vec<&str> {
     let of_user = said(format, body).as_array().unwrap().iter().filter(|item| item["role"] == "user");
     let content = of_user.flat_map(|item| item["content"].as_array().unwrap());
     content.filter_map(|block| block["text"].as_str()).collect()

@@ -7,6 +7,7 @@ mod aimock;
 mod arguments;
 mod compaction;
 mod deferred;
+mod deferred_history;
 mod deferred_results;
 mod deferring;
 mod empty;

@@ -46,7 +46,7 @@ declare_keys! {
     /// The number of model turns after which a found tool is forgotten
     found_turns: Setting<u32> = Key::new(
         "disclosure.found_turns",
-        integer::<0, _>(),
+        integer::<1, _>(),
         Setting::from_default(DisclosureBudget::default().found_turns),
         "20",
     )
