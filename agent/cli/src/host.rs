@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use agent::SessionConsent;
 use clap::Args;
-use tools::protocol::ApprovalDefault;
 use tools::{CancellationToken, Exposure, Grant, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
@@ -130,10 +129,7 @@ impl HostOptions {
 
 /// Returns the hint with the flags that grant the targets of a refused call. `first` is the grant that a resumed session began with.
 pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
-    // With --grant alone, a target that always asks would be refused again for lack of approval.
-    let flag =
-        |target: &Target| if target.approval_default() == ApprovalDefault::AlwaysAsk { "--allow" } else { "--grant" };
-    let flags = policy::flags(needed, flag);
+    let flags = policy::allowing(needed);
     match refusal::is_beyond(first, needed) {
         false => format!("to allow it, add {flags}"),
         true => format!("the session keeps to the grant that it began with; to allow it, start a new one with {flags}"),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use agent::consent;
 use clap::Args;
 use tools::policy::{Rule, Verdict};
+use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
 use crate::config::{self, ConfigError, Origin, Setting, Settings};
@@ -56,6 +57,14 @@ impl PolicyOptions {
 /// Returns the policy for a call typed by a person: only rules ask.
 pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
     Policy::new().with_rules(settings.rules()).with_rules(consent::rules_from_typed(typed))
+}
+
+/// Returns the flags that allow the targets. With --grant alone, a target that always asks would be refused for lack of approval.
+pub(crate) fn allowing(needed: &[Target]) -> String {
+    flags(needed, |target| match target.approval_default() {
+        ApprovalDefault::AlwaysAsk => "--allow",
+        _ => "--grant",
+    })
 }
 
 /// Returns one flag per target, with the clause that matches only this target.
