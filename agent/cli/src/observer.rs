@@ -109,6 +109,7 @@ impl Observer {
     }
 
     /// Collects a failure, and shows nothing.
+    #[cfg(all(feature = "journal", feature = "web"))]
     pub(crate) fn record(&self, event: &Event) {
         let (agent, own) = sub_agent::unwrapped(event);
         self.state().record(agent, &own);
