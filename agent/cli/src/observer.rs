@@ -108,6 +108,13 @@ impl Observer {
         }
     }
 
+    /// Collects a failure, and shows nothing.
+    #[cfg(all(feature = "journal", feature = "web"))]
+    pub(crate) fn record(&self, event: &Event) {
+        let (agent, own) = sub_agent::unwrapped(event);
+        self.state().record(agent, &own);
+    }
+
     /// Ends the output and returns the failures, or the error of a failed write.
     pub(crate) fn finish(&self) -> Result<CallFailures, Error> {
         let mut state = self.state();

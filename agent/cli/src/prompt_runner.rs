@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
+use agent::refusal::Refusal;
 use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
 use tools::policy::Rule;
 use tools::{CancellationToken, Grant, Target};
@@ -91,8 +92,7 @@ impl PromptRunner {
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
-        let how_to_grant = |needed: &[Target]| (self.how_to_grant)(needed, self.first_grant.as_ref());
-        *hints = refusal::hints(&failures.refusals, &self.rules, how_to_grant);
+        *hints = self.hints(&failures.refusals);
         hints.iter().for_each(|hint| notice::hint(hint));
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
@@ -105,6 +105,12 @@ impl PromptRunner {
         }
         let exit = summary_exit(ended.map_err(Error::Driver)?)?;
         Ok(failures.first.filter(|_| self.is_direct()).unwrap_or(exit))
+    }
+
+    /// Returns the hints about refused calls.
+    pub(crate) fn hints(&self, refusals: &[Refusal]) -> Vec<String> {
+        let how_to_grant = |needed: &[Target]| (self.how_to_grant)(needed, self.first_grant.as_ref());
+        refusal::hints(refusals, &self.rules, how_to_grant)
     }
 
     /// Returns true if there is no model that could react to a failed call, so that the failure decides the exit code.

@@ -3,6 +3,8 @@
 //! The walls of programs hide files that exist. A program could create a missing one, and choose thereby what a later session takes for a
 //! secret, for the address of a channel or for messages from outside.
 
+#[cfg(feature = "builtin")]
+use std::io;
 use std::path::Path;
 
 use tools::Services;
@@ -21,6 +23,9 @@ pub(crate) fn create<'a>(services: &Services, files: impl Iterator<Item = &'a Pa
     for file in files.filter(|file| !file.exists() && !workspace.paths_to(file).is_empty()) {
         let parent = file.parent().filter(|parent| !parent.exists());
         let created = parent.map_or(Ok(()), private::prepare_folder).and_then(|()| private::create_file(file));
+        // Another session that starts may be faster. A link that leads nowhere is still an error.
+        let is_there = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists && file.exists();
+        let created = created.map(drop).or_else(|error| if is_there(&error) { Ok(()) } else { Err(error) });
         created.map_err(|error| Error::Reserved { path: file.to_owned(), reason: error.to_string() })?;
     }
     Ok(())
@@ -29,4 +34,41 @@ pub(crate) fn create<'a>(services: &Services, files: impl Iterator<Item = &'a Pa
 #[cfg(not(feature = "builtin"))]
 pub(crate) fn create<'a>(_services: &Services, _files: impl Iterator<Item = &'a Path>) -> Result<(), Error> {
     Ok(())
+}
+
+#[cfg(all(test, feature = "builtin"))]
+mod tests {
+    use std::sync::Barrier;
+
+    use tools_builtin::fs::Workspace;
+
+    use super::*;
+
+    #[test]
+    fn sessions_that_start_at_once_create_a_file_together() {
+        let root = tempfile::tempdir().unwrap();
+        let mut services = Services::new();
+        services.insert(Workspace::open(root.path()).unwrap());
+        for number in 0..200 {
+            let file = root.path().join(format!("{number}.jsonl"));
+            let barrier = Barrier::new(4);
+            let start = || {
+                barrier.wait();
+                create(&services, std::iter::once(&*file)).unwrap();
+            };
+            std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(start))));
+            assert!(file.exists());
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_that_leads_nowhere_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        let mut services = Services::new();
+        services.insert(Workspace::open(root.path()).unwrap());
+        let link = root.path().join("key");
+        std::os::unix::fs::symlink("missing", &link).unwrap();
+        assert!(matches!(create(&services, std::iter::once(&*link)), Err(Error::Reserved { .. })));
+    }
 }

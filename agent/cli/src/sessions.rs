@@ -150,9 +150,9 @@ impl SessionFolder {
     pub(crate) fn prune(&self, retention: &Retention) -> Result<usize, SessionError> {
         let files: Vec<_> = self.ids()?.into_iter().filter_map(|id| self.files(id)).collect();
         let mut removed = 0;
-        for id in retention.surplus(&files, SystemTime::now()) {
-            match self.lock(*id) {
-                Ok(session) => session.erase()?,
+        for session in retention.surplus(&files, SystemTime::now()) {
+            match self.lock(session.id) {
+                Ok(locked) => locked.erase()?,
                 // Unknown: another process has removed it meanwhile.
                 Err(SessionError::Open { .. } | SessionError::Unknown { .. }) => continue,
                 Err(error) => return Err(error),

@@ -3,6 +3,7 @@
 use tools_store::rusqlite::{Transaction, params};
 
 use crate::row::{COLUMNS, all, find, remove};
+use crate::scope::Scope;
 use crate::{Memory, MemoryEntry, MemoryError};
 
 /// A choice of memories.
@@ -28,8 +29,11 @@ impl Memory {
     /// Returns memories of all principals, the oldest first. Does not create a missing file.
     ///
     /// # Errors
-    /// Returns an error if the store cannot be read.
+    /// Returns [`MemoryError::Scope`] if the filter's scope is none, or an error if the store cannot be read.
     pub fn entries(&self, filter: &Filter) -> Result<Vec<MemoryEntry>, MemoryError> {
+        if let Some(scope) = &filter.scope {
+            Scope::from_stored(scope)?;
+        }
         let Some(store) = self.existing()? else { return Ok(Vec::new()) };
         let sql = format!(
             "SELECT {COLUMNS} FROM memory WHERE (?1 IS NULL OR scope = ?1) AND (?2 = 0 OR is_confirmed = 0) ORDER BY id"

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use rusqlite::{Connection, params_from_iter};
-use tools_store::begin;
 
 use crate::error::Fault;
 use crate::row::{COLUMNS, erased};
@@ -52,7 +51,7 @@ pub fn erase(path: impl AsRef<Path>, session: &str) -> Result<usize, EraseError>
     if let Some(row) = first_older(&connection, session).map_err(failed)? {
         return Err(EraseError::Older { row });
     }
-    erase_session(&mut connection, session).map_err(failed)
+    erase_session(&mut connection, path.as_ref(), session).map_err(failed)
 }
 
 /// Returns the session's first row without a digest of its content.
@@ -61,8 +60,8 @@ fn first_older(connection: &Connection, session: &str) -> Result<Option<u64>, Fa
     Ok(connection.query_row(sql, [session], |row| row.get(0))?)
 }
 
-fn erase_session(connection: &mut Connection, session: &str) -> Result<usize, Fault> {
-    let transaction = begin(connection)?;
+fn erase_session(connection: &mut Connection, path: &Path, session: &str) -> Result<usize, Fault> {
+    let transaction = open::begin(connection, path)?;
     let rows: Vec<i64> = transaction
         .prepare("SELECT seq FROM entry WHERE session = ?")?
         .query_map([session], |row| row.get(0))?

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tools::JournalError;
+use tools_store::StoreError;
 
 /// An error from opening a file as a journal.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,8 @@ pub enum OpenError {
 pub(crate) enum Fault {
     #[error(transparent)]
     Sqlite(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
     #[error("row {row} is damaged: its {column} cannot be read")]
     Damaged { row: i64, column: &'static str },
     #[error("row {row} is not an intent")]

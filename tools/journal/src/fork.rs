@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
-use tools_store::begin;
 
 use crate::error::Fault;
 use crate::ledger::Ledger;
@@ -40,15 +39,15 @@ impl Audit {
     /// Returns an error if this journal is damaged or has no rulings (version 1 or 2), or if the other one cannot be written.
     pub fn fork(&self, session: &str, to: &Path, name: &str, options: &JournalOptions) -> Result<(), ForkError> {
         let mut target = open::to_write(to, options.durability)?;
-        let copied = copy(self, session, &mut target, name);
+        let copied = copy(self, session, &mut target, to, name);
         copied.map_err(|fault| ForkError::Copy { reason: fault.to_string() })
     }
 }
 
-fn copy(audit: &Audit, session: &str, target: &mut Connection, name: &str) -> Result<(), Fault> {
+fn copy(audit: &Audit, session: &str, target: &mut Connection, to: &Path, name: &str) -> Result<(), Fault> {
     // One read transaction, so that rows and messages are of the same moment.
     let source = audit.connection.unchecked_transaction()?;
-    let transaction = begin(target)?;
+    let transaction = open::begin(target, to)?;
     let mut ledger = Ledger::new(&transaction)?;
     copy_rows(&source, session, &mut ledger, name)?;
     if let Some(start) = start::find(&source, audit.version, session)? {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 use tools_store::{Durability, Schema, StoreError};
 
 use crate::OpenError;
@@ -92,6 +92,14 @@ pub(crate) const WITH_MODELS: i64 = 4;
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {
     Ok(SCHEMA.open(path, durability)?)
+}
+
+/// Begins a transaction that writes to the open journal at `path`.
+///
+/// # Errors
+/// Returns an error if another process writes for too long, or if a newer program has migrated the file since it was opened.
+pub(crate) fn begin<'a>(connection: &'a mut Connection, path: &Path) -> Result<Transaction<'a>, StoreError> {
+    SCHEMA.begin(connection, path)
 }
 
 /// Opens a journal for reading. Returns its schema version too.

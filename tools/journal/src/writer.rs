@@ -1,16 +1,17 @@
 //! [`Writer`]: the thread that writes a journal and groups jobs into commits.
 
+use std::path::{Path, PathBuf};
 use std::slice;
 use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 use tools::JournalError;
-use tools_store::begin;
 
 use crate::OpenError;
 use crate::error::Fault;
 use crate::ledger::Ledger;
+use crate::open::begin;
 
 /// The capacity of the queue. Senders wait while it is full.
 const QUEUE: usize = 1024;
@@ -27,9 +28,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> Result<Self, OpenError> {
+    /// Starts the thread that writes to the journal at `path`, which the connection has open.
+    pub(crate) fn start(connection: Connection, path: PathBuf) -> Result<Self, OpenError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
-        let write = move || write(connection, queue);
+        let write = move || write(connection, &path, queue);
         let thread = thread::Builder::new().name("toolcrib-journal".to_owned());
         let thread = thread.spawn(write).map_err(OpenError::Thread)?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
@@ -93,7 +95,7 @@ impl<T: Send, W: FnMut(&mut Ledger<'_>) -> Result<T, Fault> + Send> Job for Task
     }
 }
 
-fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
+fn write(mut connection: Connection, path: &Path, mut queue: mpsc::Receiver<Box<dyn Job>>) {
     while let Some(first) = queue.blocking_recv() {
         let mut batch = vec![first];
         // Jobs that arrived during the last commit share the next one.
@@ -102,12 +104,12 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
         {
             batch.push(next);
         }
-        let committed = commit(&mut connection, &mut batch);
+        let committed = commit(&mut connection, path, &mut batch);
         let is_shared = batch.len() > 1;
         for mut job in batch {
             let committed = match &committed {
                 // A failed job must not fail the others of its batch.
-                Err(_) if is_shared => commit(&mut connection, slice::from_mut(&mut job)),
+                Err(_) if is_shared => commit(&mut connection, path, slice::from_mut(&mut job)),
                 committed => committed.clone(),
             };
             job.answer(committed);
@@ -115,9 +117,9 @@ fn write(mut connection: Connection, mut queue: mpsc::Receiver<Box<dyn Job>>) {
     }
 }
 
-fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
+fn commit(connection: &mut Connection, path: &Path, jobs: &mut [Box<dyn Job>]) -> Result<(), JournalError> {
     let mut commit = || -> Result<(), Fault> {
-        let transaction = begin(connection)?;
+        let transaction = begin(connection, path)?;
         let mut ledger = Ledger::new(&transaction)?;
         // Checked after taking the lock, because waiting for it may have taken long.
         jobs.iter_mut().filter(|job| !job.is_cancelled()).try_for_each(|job| job.work(&mut ledger))?;
@@ -128,17 +130,20 @@ fn commit(connection: &mut Connection, jobs: &mut [Box<dyn Job>]) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
+    use tools_store::Durability;
+
     use super::*;
+    use crate::open::to_write;
 
     #[tokio::test]
     async fn a_writer_that_is_gone_is_an_error_for_each_job() {
-        let writer = Writer::start(Connection::open_in_memory().unwrap()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("calls.journal");
+        let writer = Writer::start(Connection::open_in_memory().unwrap(), path.clone()).unwrap();
         // Without tables every job fails.
         let failed = writer.run(|_| Ok(())).await;
         assert!(matches!(failed, Err(JournalError::Failed { .. })), "{failed:?}");
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute("CREATE TABLE entry (seq INTEGER PRIMARY KEY, hash BLOB)", []).unwrap();
-        let writer = Writer::start(connection).unwrap();
+        let writer = Writer::start(to_write(&path, Durability::Process).unwrap(), path).unwrap();
         assert_eq!(writer.run(|_| Ok(1)).await, Ok(1));
         let panics = |_: &mut Ledger<'_>| -> Result<(), Fault> { panic!("on purpose") };
         assert_eq!(writer.run(panics).await, Err(JournalError::Closed));

@@ -103,6 +103,17 @@ impl Schema {
         if tables == 0 && application == 0 { Ok(0) } else { self.check(connection, path) }
     }
 
+    /// Begins a transaction that writes to the open file at `path`, as [`begin`] does.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Busy`] if another process holds the lock for too long. Returns [`StoreError::Newer`] if a newer program has
+    /// migrated the file since it was opened: this one would break the rules of the new tables.
+    pub fn begin<'a>(&self, connection: &'a mut Connection, path: &Path) -> Result<Transaction<'a>, StoreError> {
+        let transaction = begin(connection)?;
+        self.check(&transaction, path)?;
+        Ok(transaction)
+    }
+
     /// Opens a file for reading. Returns its version too: it is not migrated.
     ///
     /// # Errors
@@ -238,5 +249,6 @@ fn header(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn pragma(connection: &Connection, name: &str) -> rusqlite::Result<i64> {
-    connection.pragma_query_value(None, name, |row| row.get(0))
+    // Each transaction of a store asks.
+    connection.prepare_cached(&format!("PRAGMA {name}"))?.query_row([], |row| row.get(0))
 }

@@ -52,11 +52,6 @@ impl Store {
         Self { shared: Arc::new(Shared { connection, file, turn }) }
     }
 
-    /// Checks that no newer program has migrated the file since it was opened: this one would break the rules of the new tables.
-    fn check(&self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
-        self.shared.file.as_ref().map_or(Ok(()), |(schema, path)| schema.check(transaction, path).map(drop))
-    }
-
     /// Runs `work` in a transaction that writes, on a thread for blocking work. Commits if it returns `Ok`, and returns after the
     /// commit. Dropping the future does not stop a transaction that has begun.
     ///
@@ -96,8 +91,10 @@ impl Store {
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let transaction = begin(&mut connection).map_err(StoreError::from)?;
-        self.check(&transaction)?;
+        let transaction = match &self.shared.file {
+            Some((schema, path)) => schema.begin(&mut connection, path)?,
+            None => begin(&mut connection).map_err(StoreError::from)?,
+        };
         let done = work(&transaction)?;
         transaction.commit().map_err(StoreError::from)?;
         Ok(done)
@@ -114,7 +111,9 @@ impl Store {
         let mut connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Deferred).map_err(StoreError::from)?;
-        self.check(&transaction)?;
+        if let Some((schema, path)) = &self.shared.file {
+            schema.check(&transaction, path)?;
+        }
         work(&transaction)
     }
 

@@ -79,7 +79,7 @@ impl ListenArgs {
         for (name, _, folder) in &channels {
             let restored = chats.restore(name, folder);
             restored.map_err(|error| refused(name, &format!("{}: {error}", folder.path().display())))?;
-            chats.prune(name, folder);
+            chats.prune(name, folder).await;
         }
         let ended = listen(&channels, &chats, &shutdown).await;
         chats.finish().await;

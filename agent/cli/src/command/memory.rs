@@ -68,7 +68,7 @@ enum MemoryCommand {
 #[derive(Args, Debug)]
 struct FilterOptions {
     /// Only memories of this scope: `user`, `project` (that of the current directory), or `project/NAME`
-    #[arg(long, value_parser = scope)]
+    #[arg(long)]
     scope: Option<String>,
 
     /// Only memories that are not confirmed
@@ -78,20 +78,17 @@ struct FilterOptions {
 
 impl FilterOptions {
     fn filter(self) -> Filter {
-        Filter { scope: self.scope, unconfirmed: self.unconfirmed }
+        Filter { scope: self.scope.map(scope), unconfirmed: self.unconfirmed }
     }
 }
 
-/// Reads a scope. That of the current directory gets the name of its project.
-fn scope(text: &str) -> Result<String, String> {
-    match text.split_once('/') {
-        None if text == "project" => {
-            let here = Memory::new("").with_project(Path::new("."));
-            Ok(format!("project/{}", here.project().unwrap_or_default()))
-        }
-        None if text != "user" => Err("use user, project or project/NAME".to_owned()),
-        _ => Ok(text.to_owned()),
+/// Completes the scope of the current directory with the name of its project.
+fn scope(text: String) -> String {
+    if text != "project" {
+        return text;
     }
+    let here = Memory::new("").with_project(Path::new("."));
+    format!("project/{}", here.project().unwrap_or_default())
 }
 
 impl MemoryArgs {

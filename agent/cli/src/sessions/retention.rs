@@ -40,7 +40,7 @@ impl Retention {
     }
 
     /// Returns the sessions to remove, the oldest first. The sessions are given newest first.
-    pub(crate) fn surplus<'a, T>(&self, sessions: &'a [SessionFiles<T>], now: SystemTime) -> Vec<&'a T> {
+    pub(crate) fn surplus<'a, T>(&self, sessions: &'a [SessionFiles<T>], now: SystemTime) -> Vec<&'a SessionFiles<T>> {
         let mut bytes: u64 = sessions.iter().map(|session| session.bytes).sum();
         let old = sessions.iter().skip(self.keep).rev();
         let surplus = old.filter(|session| {
@@ -51,7 +51,7 @@ impl Retention {
             }
             is_surplus
         });
-        surplus.map(|session| &session.id).collect()
+        surplus.collect()
     }
 }
 
@@ -81,8 +81,8 @@ mod tests {
     fn removed(retention: &Retention, of: &[(u64, u64)]) -> Vec<usize> {
         let sessions = sessions(of);
         let surplus = retention.surplus(&sessions, at(NOW));
-        assert!(surplus.is_sorted(), "the oldest are removed first");
-        (0..of.len()).filter(|index| surplus.contains(&&sessions[*index].id)).collect()
+        assert!(surplus.is_sorted_by_key(|session| session.id), "the oldest are removed first");
+        (0..of.len()).filter(|index| surplus.iter().any(|session| session.id == sessions[*index].id)).collect()
     }
 
     #[test]

@@ -107,6 +107,29 @@ pub(crate) fn until<T>(find: impl Fn() -> Option<T>) -> T {
 }
 
 #[test]
+fn a_refused_call_has_a_hint_with_the_flag_that_is_enough() {
+    let post = Post::with_settings("provider = 'direct'\n");
+    let [write, remove] = ["fs.write path=new.txt content=x", "fs.remove path=README.md"];
+    let listen = |flags: &[&str], texts: &[&str], answers| {
+        let listener = post.listen(flags);
+        texts.iter().for_each(|text| post.put("a", text));
+        drop(post.answers(answers));
+        listener.end("-TERM").expect(0).stderr
+    };
+    let hints = listen(&["--no-journal"], &[write, remove], 2);
+    assert!(hints.contains("to allow it, add --grant fs:write:new.txt to"), "{hints}");
+    assert!(hints.contains("to allow it, add --allow fs:destroy:README.md to"), "{hints}");
+    // A recorded session would be resumed with the grant that it began with.
+    let hints = listen(&[], &[write], 3);
+    let [journal] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
+    let session = format!("box/{}", journal.file_stem().unwrap().display());
+    assert!(hints.contains(&session) && hints.contains("remove the journal"), "{hints}");
+    std::fs::remove_file(journal).unwrap();
+    let hints = listen(&["--grant", "fs:write:new.txt"], &[write], 4);
+    assert!(!hints.contains("refused") && post.crib.root().join("new.txt").exists(), "{hints}");
+}
+
+#[test]
 fn each_chat_has_a_session_of_its_own_and_its_answers_in_order() {
     let post = Post::new();
     let script = post.crib.script(&[r#"{"text": "one"}"#, r#"{"text": "two"}"#, r#"{"text": "three"}"#]);

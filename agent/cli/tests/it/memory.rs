@@ -132,7 +132,13 @@ fn the_digest_has_the_scopes_that_the_grant_allows_and_those_of_the_own_project(
     assert_eq!(of_project["text"], "of this project");
     assert_eq!(of_scope(of_project["scope"].as_str().unwrap()).expect(0).document(), of_project);
     assert_eq!(of_scope("user").expect(0).document()["text"], "for everywhere");
-    assert!(of_scope("mine").expect(2).stderr.contains("use user, project or project/NAME"));
+    for wrong in ["mine", "user/x", "project/", "project/A", "project/a/b", ""] {
+        for command in ["list", "export"] {
+            let ended = crib.run(&["memory", command, "--scope", wrong]).expect(2);
+            assert!(ended.stderr.contains("is not a scope"), "{command} {wrong:?}: {ended:#?}");
+        }
+    }
+    crib.run(&["memory", "list", "--scope", "project/unknown"]).expect(0);
     let elsewhere = system(&crib, &["--root", "sub"]).1.unwrap();
     assert!(!elsewhere.contains("of this project") && elsewhere.contains("for everywhere"), "{elsewhere}");
     assert_eq!(system(&crib, &["--no-default-grants"]).1, None);

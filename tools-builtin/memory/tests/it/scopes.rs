@@ -3,6 +3,7 @@
 use serde_json::json;
 use tools::policy::{Policy, Rule, Verdict};
 use tools::{ErrorCode, Grant};
+use tools_memory::{Filter, MemoryError};
 
 use crate::desk::{Desk, found, host, name, refusal, save};
 
@@ -26,6 +27,16 @@ async fn a_project_the_user_and_a_principal_have_memories_of_their_own() {
     let error = refusal(&other, "memory.forget", json!({"id": 1})).await;
     assert!(error.contains("has no memory 1"), "{error}");
     assert_eq!(desk.entries().len(), 4);
+}
+
+#[test]
+fn a_filter_of_a_wrong_scope_is_an_error() {
+    let desk = Desk::new();
+    for wrong in ["user/x", "project", "project/A", "mine", ""] {
+        let filter = Filter { scope: Some(wrong.to_owned()), ..Filter::default() };
+        let error = desk.memory().entries(&filter).unwrap_err();
+        assert!(matches!(&error, MemoryError::Scope { scope } if scope == wrong), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -220,6 +220,23 @@ fn a_newer_version_is_refused() {
 }
 
 #[tokio::test]
+async fn a_program_that_has_the_file_open_while_a_newer_one_migrates_it_writes_no_more() {
+    let (crib, workshop) = (Crib::new(), Workshop::new());
+    let journal = crib.journal();
+    let cx = context(&journal);
+    let send = async |place| {
+        let cx = cx.clone().with_place(CallPlace::new(1, place));
+        workshop.catalog.execute(&cx, "send", json!({"to": "you"})).await
+    };
+    send(0).await.unwrap();
+    crib.tamper("PRAGMA user_version = 5");
+    let error = send(1).await.unwrap_err();
+    assert!(error.to_string().contains("calls.journal"), "names no file: {error}");
+    crib.tamper("PRAGMA user_version = 4");
+    assert_eq!((crib.entries().len(), workshop.runs().0), (2, 1), "neither the call nor its record");
+}
+
+#[tokio::test]
 async fn how_a_call_ended_is_found_again_with_the_kind_of_its_error() {
     let (crib, mut workshop) = (Crib::new(), Workshop::new());
     let fail = async |_: ToolContext, _: Value| Err::<(), _>("no luck");

@@ -1,5 +1,7 @@
 //! [`ChatSession`]: the session of a chat, open for one message.
 
+use std::sync::Arc;
+
 use agent::{Driver, Outcome, Run, Summary};
 use serde_json::json;
 use tools::call::CallPlace;
@@ -9,6 +11,7 @@ use tools::{CancellationToken, ToolContext, visible_text};
 use super::waiting::ChatKey;
 use crate::error::Error;
 use crate::notice;
+use crate::observer::Observer;
 use crate::session::OpenSession;
 use crate::visible::visible;
 
@@ -28,8 +31,13 @@ pub(super) struct ChatSession<'a> {
 
 impl<'a> ChatSession<'a> {
     /// Takes an open session. Its messages are text of the open world.
-    pub(super) fn new(key: &'a ChatKey, open: OpenSession, runs: &'a CancellationToken) -> Self {
+    pub(super) fn new(key: &'a ChatKey, mut open: OpenSession, runs: &'a CancellationToken) -> Self {
         open.session.context().record_exposure();
+        if open.recording.is_some() {
+            // A new session keeps to its grant too, because the next message resumes it.
+            let own = || open.session.context().grant().clone();
+            open.runner.first_grant.get_or_insert_with(own);
+        }
         Self { key, open, runs }
     }
 
@@ -48,8 +56,10 @@ impl<'a> ChatSession<'a> {
     /// # Errors
     /// Returns an error if there is no answer: [`Error::Run`] with the reason, or that of the driver.
     pub(super) async fn run(&mut self, text: &str) -> Result<(), Error> {
-        let driver = self.driver(self.runs.clone());
+        let observer = self.observer();
+        let driver = self.observed_driver(&observer);
         let ended = driver.run(&mut self.open.session, visible_text(text)).await;
+        self.hint(&observer);
         let answer = answer_of(ended)?;
         self.answer(&answer, false).await;
         Ok(())
@@ -62,8 +72,10 @@ impl<'a> ChatSession<'a> {
     /// As [`run`](Self::run).
     pub(super) async fn resume(&mut self, run: Run) -> Result<(), Error> {
         let (was_answered, conversation) = (run.is_answered(), run.messages().to_vec());
-        let driver = self.driver(self.runs.clone());
+        let observer = self.observer();
+        let driver = self.observed_driver(&observer);
         let ended = driver.resume(&mut self.open.session, run).await;
+        self.hint(&observer);
         match answer_of(ended) {
             Ok(answer) => {
                 self.answer(&answer, was_answered).await;
@@ -91,6 +103,26 @@ impl<'a> ChatSession<'a> {
     /// Tells the chat that a message has no answer. The journal has no record of that.
     pub(super) async fn apologise(&self) {
         self.reply(FAILED, None, false).await;
+    }
+
+    fn observer(&self) -> Arc<Observer> {
+        Arc::new(Observer::new(self.open.runner.format, self.open.runner.console.clone(), self.runs.clone()))
+    }
+
+    /// Returns the driver of a run whose failures the observer collects.
+    fn observed_driver(&self, observer: &Arc<Observer>) -> Driver {
+        let events = observer.clone();
+        self.driver(self.runs.clone()).with_events(move |event| events.record(&event))
+    }
+
+    /// Tells the person who runs the program what would permit the calls that were refused.
+    fn hint(&self, observer: &Observer) {
+        let failures = observer.finish().unwrap_or_default();
+        let session = self.open.session.context().session();
+        let session = session.map(|name| format!(" of the session {name}")).unwrap_or_default();
+        for hint in self.open.runner.hints(&failures.refusals) {
+            say(self.key, &format!("a call{session} was refused; {hint}"));
+        }
     }
 
     fn driver(&self, cancellation: CancellationToken) -> Driver {

@@ -24,14 +24,16 @@
 //! session cannot be opened, the program ends, and the next start handles the message. A run that failed, whose chat was told so, is not
 //! continued: the conversation goes on.
 
+mod pruning;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tools::CancellationToken;
 use tools::call::{Isolated, Panic};
+use tools::{CancellationToken, Grant, Target};
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
 use super::chat_session::{ChatSession, length, say};
@@ -39,9 +41,10 @@ use super::folder::ChannelFolder;
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::host::how_to_grant;
 use crate::notice;
 use crate::output_format::OutputFormat;
+use crate::policy;
+use crate::refusal;
 use crate::session::{Chat, OpenSession, SessionOptions};
 use crate::sessions::Retention;
 use crate::wording::counted;
@@ -160,7 +163,7 @@ impl Chats {
     }
 
     /// Runs the messages of a chat until none waits. Between two messages, other chats have their turn.
-    async fn serve(&self, key: ChatKey, folder: &ChannelFolder) {
+    async fn serve(&self, key: ChatKey, folder: &Arc<ChannelFolder>) {
         while !self.waiting().is_done(&key) {
             let Some(_permit) = self.shutdown.run_until_cancelled(self.permits.acquire()).await else { return };
             let Some(mut message) = self.waiting().pop(&key) else { continue };
@@ -191,10 +194,15 @@ impl Chats {
     }
 
     /// Runs a message, and sends the answer to the chat. Returns false if it is left to the next start.
-    async fn handle(&self, key: &ChatKey, folder: &ChannelFolder, message: &mut QueuedMessage) -> Result<bool, Error> {
+    async fn handle(
+        &self,
+        key: &ChatKey,
+        folder: &Arc<ChannelFolder>,
+        message: &mut QueuedMessage,
+    ) -> Result<bool, Error> {
         let begun_after = message.begun_after();
         if begun_after.is_none() {
-            self.make_room(key, folder);
+            self.make_room(key, folder).await;
         }
         let is_lost = begun_after.is_some() && !folder.journal(&key.1).exists();
         let mut chat = match self.open(key, folder).await {
@@ -262,31 +270,6 @@ impl Chats {
         Ok(())
     }
 
-    /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
-    fn make_room(&self, key: &ChatKey, folder: &ChannelFolder) {
-        let is_new = self.is_recorded
-            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(|error| {
-                say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
-                false
-            });
-        if is_new {
-            self.prune(&key.0, folder);
-        }
-    }
-
-    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task. Without records, removes none.
-    pub(super) fn prune(&self, channel: &str, folder: &ChannelFolder) {
-        if !self.is_recorded {
-            return;
-        }
-        // Held to the end, so that no other chat opens its journal meanwhile.
-        let waiting = self.waiting();
-        let in_use = waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1));
-        if let Err(error) = folder.prune(&self.retention, &in_use.collect()) {
-            notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
-        }
-    }
-
     /// Opens the session of a chat, which continues if it was recorded.
     async fn open(&self, key: &ChatKey, folder: &ChannelFolder) -> Result<OpenSession, Error> {
         let (channel, id) = key;
@@ -326,6 +309,18 @@ fn end(key: &ChatKey, message: &mut QueuedMessage) -> Result<(), Error> {
 fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> Error {
     let reason = format!("the file of a message that waits cannot be changed: {error}");
     Error::Channel { channel: channel.clone(), reason }
+}
+
+/// Returns the hint about refused targets of a chat. `first` is the grant that its session began with.
+fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
+    let flags = policy::consenting_flags(needed);
+    match refusal::is_beyond(first, needed) {
+        false => format!("to allow it, add {flags} to `listen`"),
+        true => format!(
+            "the session keeps to the grant that it began with; to allow it, end `listen`, remove the journal of this name from the state \
+             folder, and add {flags}"
+        ),
+    }
 }
 
 /// Returns a count of messages with its unit.

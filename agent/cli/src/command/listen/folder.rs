@@ -94,11 +94,15 @@ impl ChannelFolder {
         Ok(retention.is_full(files.bytes))
     }
 
-    /// Removes the journals that the retention does not keep, except those in use. Removes none while messages of another workspace wait,
-    /// which may need one.
-    pub(super) fn prune(&self, retention: &Retention, in_use: &HashSet<PathBuf>) -> io::Result<()> {
+    /// Returns the journals that the retention does not keep, except those in use. Returns none while messages of another workspace wait,
+    /// which may need one. Reads the whole folder.
+    pub(super) fn surplus(
+        &self,
+        retention: &Retention,
+        in_use: &HashSet<PathBuf>,
+    ) -> io::Result<Vec<SessionFiles<PathBuf>>> {
         if self.has_others_waiting()? {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut journals = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -108,7 +112,13 @@ impl ChannelFolder {
             }
         }
         journals.sort_unstable_by_key(|journal| Reverse(journal.changed));
-        retention.surplus(&journals, SystemTime::now()).into_iter().try_for_each(|journal| Self::remove(journal))
+        Ok(retention.surplus(&journals, SystemTime::now()).into_iter().cloned().collect())
+    }
+
+    /// Removes a journal, unless it has changed since it was read.
+    pub(super) fn remove_unchanged(journal: &SessionFiles<PathBuf>) -> io::Result<()> {
+        let is_unchanged = files(journal.id.clone()).is_some_and(|now| now.changed == journal.changed);
+        if is_unchanged { Self::remove(&journal.id) } else { Ok(()) }
     }
 
     fn has_others_waiting(&self) -> io::Result<bool> {
@@ -144,6 +154,27 @@ fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Settings;
+
+    #[test]
+    fn a_journal_that_was_used_since_the_folder_was_read_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().to_owned();
+        let kept = KeptMessages::open(path.join(WAITING)).unwrap();
+        let lock = File::create(path.join("lock")).unwrap();
+        let folder = ChannelFolder { path, workspace: "/w".to_owned(), kept, _lock: lock };
+        let journals = ["unused", "used", "in use"].map(|chat| folder.journal(chat));
+        for journal in &journals {
+            File::create(journal).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let [_, used, in_use] = &journals;
+        let retention = Retention::from_settings(&Settings::default()).without_kept();
+        let surplus = folder.surplus(&retention, &HashSet::from([in_use.clone()])).unwrap();
+        assert_eq!(surplus.len(), 2);
+        fs::write(used, "an answer").unwrap();
+        surplus.iter().for_each(|journal| ChannelFolder::remove_unchanged(journal).unwrap());
+        assert_eq!(journals.map(|journal| journal.exists()), [false, true, true]);
+    }
 
     #[test]
     fn channels_of_two_files_share_no_state() {

@@ -1,0 +1,55 @@
+//! Removes the journals of chats that the settings do not keep.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::super::chat_session::say;
+use super::super::folder::ChannelFolder;
+use super::super::waiting::{ChatKey, WaitingMessages};
+use super::Chats;
+use crate::notice;
+
+impl Chats {
+    /// Removes the journal of a chat if it is too large. Removes other ones if the chat begins a new one.
+    pub(super) async fn make_room(&self, key: &ChatKey, folder: &Arc<ChannelFolder>) {
+        let is_new = self.is_recorded
+            && ChannelFolder::remove_full(&folder.journal(&key.1), &self.retention).unwrap_or_else(|error| {
+                say(key, &format!("the journal of the chat is too large, and cannot be removed: {error}"));
+                false
+            });
+        if is_new {
+            self.prune(&key.0, folder).await;
+        }
+    }
+
+    /// Removes the journals of a channel that the settings do not keep, except those of chats with a task. Without records, removes none.
+    ///
+    /// The folder may have many journals, so no lock is held while it is read: messages come in meanwhile.
+    pub(in super::super) async fn prune(&self, channel: &str, folder: &Arc<ChannelFolder>) {
+        if !self.is_recorded {
+            return;
+        }
+        let (reader, retention) = (folder.clone(), self.retention.clone());
+        let before = in_use(&self.waiting(), channel, folder);
+        let read = tokio::task::spawn_blocking(move || reader.surplus(&retention, &before)).await;
+        let removed = read.unwrap_or_else(|_| Ok(Vec::new())).and_then(|surplus| {
+            surplus.iter().try_for_each(|journal| {
+                // Held so that no chat opens its journal meanwhile.
+                let waiting = self.waiting();
+                match in_use(&waiting, channel, folder).contains(&journal.id) {
+                    true => Ok(()),
+                    false => ChannelFolder::remove_unchanged(journal),
+                }
+            })
+        });
+        if let Err(error) = removed {
+            notice::warning(&format!("{channel}: old sessions of chats are kept: {error}"));
+        }
+    }
+}
+
+/// Returns the journals of the chats of a channel with a task.
+fn in_use(waiting: &WaitingMessages, channel: &str, folder: &ChannelFolder) -> HashSet<PathBuf> {
+    waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1)).collect()
+}
