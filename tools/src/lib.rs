@@ -6,7 +6,6 @@ extern crate self as tools;
 
 mod admission;
 mod arguments;
-mod bounded_text;
 pub mod call;
 mod catalog;
 mod conflict;
@@ -70,7 +69,6 @@ mod macro_examples {
 
 pub use admission::Admission;
 pub use arguments::Arguments;
-pub use bounded_text::BoundedText;
 pub use call::AskError;
 pub use call::execution::Execution;
 pub use catalog::Catalog;
@@ -85,12 +83,11 @@ pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
     validate,
 };
-pub(crate) use handler::IntoToolResult;
 pub use handler::{Handler, HandlerFuture, Targets};
 pub use image_type::{MAX_IMAGE_BYTES, image_type};
 pub use input::Input;
 pub use journal::{Journal, JournalError};
-pub use layer::{Layer, Next, layered};
+pub use layer::{Layer, Next};
 pub use link::{NotLinked, expect_linked};
 pub use output_store::OutputStore;
 pub use outside_text::OutsideText;

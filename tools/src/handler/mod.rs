@@ -14,7 +14,7 @@ use protocol::{Target, TargetError};
 
 use crate::{Input, Need, PreviewFuture, ToolContext};
 
-pub use blocking::{blocking, blocking_typed};
+pub use blocking::blocking;
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::IntoToolResult;
@@ -27,11 +27,11 @@ pub type Targets = Result<Vec<Target>, TargetError>;
 /// The code that runs a tool. Object-safe.
 ///
 /// Closures and functions `Fn(ToolContext, serde_json::Value) -> impl Future<Output = impl IntoToolResult>` are handlers.
-/// [`typed`], [`blocking`] and [`blocking_typed`] wrap other functions. A struct with state implements the trait.
+/// [`typed`] and [`blocking`] wrap other functions. A struct with state implements the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool handler",
-    note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed`, \
-            `handler::blocking` or `handler::blocking_typed`, or implement `tools::Handler` for a struct"
+    note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed` or \
+            `handler::blocking`, or implement `tools::Handler` for a struct"
 )]
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments are validated and the call is authorised.

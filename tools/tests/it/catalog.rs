@@ -176,7 +176,7 @@ fn an_unknown_name_is_answered_with_near_ones() {
     for name in ["fs.read", "fs.write", "time.now"] {
         catalog.register(pure(name), echo).unwrap();
     }
-    let missing = catalog.get("fs.raed").unwrap_err().into_kind();
+    let missing = catalog.get("fs.raed").unwrap_err().kind().clone();
     let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
     assert_eq!(near.first().map(String::as_str), Some("fs.read"));
     let error = catalog.get("").unwrap_err();
@@ -187,7 +187,7 @@ fn an_unknown_name_is_answered_with_near_ones() {
 fn a_misspelt_former_name_is_answered_with_the_present_one() {
     let mut catalog = Catalog::new();
     catalog.register(pure("text.measure").with_was(["words.count".parse().unwrap()]), echo).unwrap();
-    let missing = catalog.get("words.cuont").unwrap_err().into_kind();
+    let missing = catalog.get("words.cuont").unwrap_err().kind().clone();
     let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
     assert_eq!(near, ["text.measure"]);
 }
@@ -200,7 +200,7 @@ fn arguments_can_be_validated_without_running() {
         .unwrap();
     catalog.validate("a", json!({"text": "x"})).unwrap();
     catalog.validate("a", r#"{"text": "x", "count": 1.0}"#).unwrap();
-    let wrong = catalog.validate("a", json!({"txet": 1, "count": 0})).unwrap_err().into_kind();
+    let wrong = catalog.validate("a", json!({"txet": 1, "count": 0})).unwrap_err().kind().clone();
     let ToolErrorKind::InvalidArguments { violations } = wrong else { panic!("{wrong}") };
     assert_eq!(violations.len(), 3, "{violations:?}");
     assert!(violations.iter().any(|violation| violation.near == ["text"]), "{violations:?}");
