@@ -24,7 +24,8 @@ use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use serde_json::json;
-/// use tools::{Catalog, Effects, HandlerFuture, Layer, Next, Tool, ToolContext};
+/// use tools::layer::{Layer, Next};
+/// use tools::{Catalog, Effects, HandlerFuture, Tool, ToolContext};
 ///
 /// /// Counts calls.
 /// #[derive(Default)]

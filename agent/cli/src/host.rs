@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use agent::SessionConsent;
 use clap::Args;
+use tools::context::Exposure;
 use tools::protocol::ApprovalDefault;
-use tools::{CancellationToken, Exposure, Grant, OutputStore, Target, Tasks, ToolContext};
+use tools::{CancellationToken, Grant, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};

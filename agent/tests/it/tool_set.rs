@@ -7,7 +7,8 @@ use crate::workshop::{add, catalog, tool};
 use agent::{Selection, Session, SkipReason, ToolSet};
 use serde_json::{Value, json};
 use tools::call::Resolve;
-use tools::{Catalog, ErrorCode, Execution, Grant, Need, Services, ToolContext, ToolErrorKind};
+use tools::context::Need;
+use tools::{Catalog, ErrorCode, Execution, Grant, Services, ToolContext, ToolErrorKind};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
     ToolSet::new(catalog.list(), &Selection::parse(globs).unwrap(), &Services::new())

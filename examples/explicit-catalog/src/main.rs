@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
-use tools::{Catalog, Effects, HandlerFuture, JsonSchema, Layer, Next, Tool, ToolContext, handler, schema_of};
+use tools::layer::{Layer, Next};
+use tools::{Catalog, Effects, HandlerFuture, JsonSchema, Tool, ToolContext, handler, schema_of};
 
 /// The arguments of `divide`.
 #[derive(Deserialize, JsonSchema)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tools::JournalError;
+use tools::journal::JournalError;
 
 /// An error from opening a file as a journal.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
-use tools::JournalError;
+use tools::journal::JournalError;
 use tools_store::begin;
 
 use crate::OpenError;

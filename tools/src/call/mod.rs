@@ -14,7 +14,7 @@
 //! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
 //! 9. *record intent* writes the call to the journal, if the context has one.
 //! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
-//! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
+//! 11. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
 //! 12. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
 //!     of the task is checked when it is read.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
@@ -102,7 +102,10 @@ use self::record::Record;
 use crate::context::CallScope;
 use crate::{Arguments, Entry, Input, ToolContext, ToolError, ToolErrorKind, schema};
 
-pub use crate::context::{CallOrder, CallPlace, DeadlineObserver, PersonClock};
+pub use crate::context::observer::DeadlineObserver;
+pub use crate::context::order::CallOrder;
+pub use crate::context::person_clock::PersonClock;
+pub use crate::context::place::CallPlace;
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::{Resolve, Scope};
 pub use ask::AskError;

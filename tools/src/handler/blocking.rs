@@ -10,7 +10,8 @@ use tokio::sync::Semaphore;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::{Input, Preview, PreviewFuture, ToolContext, ToolError, ToolErrorKind};
+use crate::handler::PreviewFuture;
+use crate::{Input, Preview, ToolContext, ToolError, ToolErrorKind};
 
 /// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;

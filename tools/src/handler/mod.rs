@@ -12,8 +12,10 @@ mod typed;
 
 use protocol::{Target, TargetError};
 
-use crate::{Input, Need, PreviewFuture, ToolContext};
+use crate::context::Need;
+use crate::{Input, ToolContext};
 
+pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;

@@ -3,7 +3,8 @@
 use crate::sample::{closed, echo, holding, pure, reader};
 use serde_json::json;
 use tools::protocol::Example;
-use tools::{Catalog, Effects, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolErrorKind};
+use tools::schema::SchemaError;
+use tools::{Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind};
 
 fn names(catalog: &Catalog) -> Vec<String> {
     catalog.list().iter().map(|entry| entry.name().to_string()).collect()

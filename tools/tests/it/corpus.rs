@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use tools::{Catalog, RegisterError, SchemaError, Tool, ToolContext, ToolErrorKind, ToolName};
+use tools::schema::SchemaError;
+use tools::{Catalog, RegisterError, Tool, ToolContext, ToolErrorKind, ToolName};
 
 #[test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-tools --test it -- --ignored corpus"]

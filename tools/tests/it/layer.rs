@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use crate::sample::{Log, No, closed, echo, echoing, granted, hang, holding, pure, reader, with_timeout};
 use serde_json::{Value, json};
-use tools::{
-    ErrorCode, Grant, HandlerFuture, Layer, Limits, Next, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
-};
+use tools::layer::{Layer, Next};
+use tools::{ErrorCode, Grant, HandlerFuture, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 /// Logs when a call enters and leaves.
 struct Trace(&'static str, Log);

@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
+use tools::call::AskError;
+use tools::context::{AnswerFuture, ApprovalFuture, NobodyThere};
+use tools::handler::PreviewFuture;
 use tools::question::AnswerKind;
 use tools::{
-    Access, Answer, AnswerFuture, Approval, ApprovalFuture, Approver, AskError, CancellationToken, Catalog, Decision,
-    Effects, ErrorCode, Handler, HandlerFuture, Input, NobodyThere, Person, Policy, Preview, PreviewFuture, Progress,
-    ProgressSink, Question, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Access, Answer, Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Handler,
+    HandlerFuture, Input, Person, Policy, Preview, Progress, ProgressSink, Question, Tool, ToolContext, ToolError,
+    ToolErrorKind, ToolResult,
 };
 
 use crate::notebook::Notebook;

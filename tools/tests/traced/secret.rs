@@ -13,11 +13,12 @@ use crate::sample::{echo, holding, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tools::context::ApprovalFuture;
 use tools::handler::typed;
 use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
-    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
-    JsonSchema, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input, JsonSchema,
+    RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
 };
 
 /// Arguments with secrets at many places. With `S = String` nothing is secret.
