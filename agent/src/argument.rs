@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use tools::Json;
 use tools::protocol::canonical_json;
 use tools::protocol::json::InvalidJson;
-use tools::{AcceptedValues, Json};
+use tools::schema::AcceptedValues;
 
 use crate::parameter::is_required;
 
@@ -69,7 +70,7 @@ pub fn arguments_from_pairs<K: AsRef<str>, V: AsRef<str>>(
             return Err(ArgumentError::Duplicate { name: name.to_owned() });
         }
         let property = property(schema, schema, name, &mut { MAX_VISITS }).unwrap_or(&Value::Null);
-        let accepted = tools::accepted_values(schema, property);
+        let accepted = tools::schema::accepted_values(schema, property);
         let value = read(accepted.as_deref(), text).ok_or_else(|| ArgumentError::Mismatch {
             name: name.to_owned(),
             text: shown(schema, name, text),
@@ -127,7 +128,7 @@ fn read(accepted: Option<&[AcceptedValues<'_>]>, text: &str) -> Option<String> {
 fn expected(root: &Value, property: &Value, accepted: Option<&[AcceptedValues<'_>]>, name: &str) -> String {
     let example = accepted.into_iter().flatten().filter_map(type_name).find_map(example_of);
     let example = example.map(|example| format!(", such as {name}={example}")).unwrap_or_default();
-    format!("{}{example}", tools::describe_schema(root, property))
+    format!("{}{example}", tools::schema::describe_schema(root, property))
 }
 
 fn type_name<'a>(accepted: &AcceptedValues<'a>) -> Option<&'a str> {

@@ -1,7 +1,8 @@
 //! [`extract`] and [`extract_resumed`]: a run whose answer is a value of a type.
 
 use serde::de::DeserializeOwned;
-use tools::{JsonSchema, SchemaError, ValueSchema, schema_of};
+use tools::schema::{SchemaError, ValueSchema};
+use tools::{JsonSchema, schema_of};
 
 use crate::json_answer::{bound_prompt, checked, repair_prompt};
 use crate::{Driver, DriverError, Outcome, Run, Session, StopReason};

@@ -1,6 +1,7 @@
 //! Answers of a model that are JSON of a schema.
 
-use tools::{Json, ValueSchema, Violation};
+use tools::schema::ValueSchema;
+use tools::{Json, Violation};
 
 /// The most violations that a repair request lists.
 const MAX_VIOLATIONS: usize = 20;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use tools::{AcceptedValues, accepted_values, describe_schema};
+use tools::schema::{AcceptedValues, accepted_values, describe_schema};
 
 use crate::visible::visible;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tools::context::Exposure;
 use tools::protocol::{Message, Role};
-use tools::{Arguments, Entry, Execution, Exposure, Grant, Policy, Services, ToolContext};
+use tools::{Arguments, Entry, Execution, Grant, Policy, Services, ToolContext};
 use tools_search::Reranker;
 
 use crate::disclosure::{SessionDisclosure, is_of_search};

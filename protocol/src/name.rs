@@ -6,7 +6,7 @@ use std::ops::Deref;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 
 /// The name of a tool: 1 to 512 characters of `[A-Za-z0-9_.:/%-]`.
@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 /// // A foreign name is imported without loss.
 /// let imported = ToolName::from_foreign("weather in 東京")?;
 /// assert_eq!(imported.as_str(), "weather%20in%20%E6%9D%B1%E4%BA%AC");
-/// assert_eq!(imported.to_foreign(), "weather in 東京");
 /// # Ok::<(), protocol::InvalidName>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -92,19 +91,14 @@ impl ToolName {
         Ok(Self(name.into()))
     }
 
-    /// Imports a foreign name by percent-escaping the characters that are not allowed. `%` is always escaped, so
-    /// [`to_foreign`](Self::to_foreign) returns exactly the original.
+    /// Imports a foreign name by percent-escaping the characters that are not allowed. `%` is always escaped, so two foreign names
+    /// stay different.
     ///
     /// # Errors
     /// Returns [`InvalidName::Empty`] for an empty name, and [`InvalidName::TooLong`] if the escaped form has more than 512
     /// characters.
     pub fn from_foreign(name: &str) -> Result<Self, InvalidName> {
         Self::new(utf8_percent_encode(name, ESCAPED).to_string())
-    }
-
-    /// Returns the foreign name that [`from_foreign`](Self::from_foreign) escaped. A `%` without two hexadecimal digits stays.
-    pub fn to_foreign(&self) -> String {
-        percent_decode_str(&self.0).decode_utf8_lossy().into_owned()
     }
 
     /// Returns the name as text.

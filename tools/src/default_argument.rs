@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Entry, Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, RegisterError, Targets, ToolContext};
+use crate::context::Need;
+use crate::handler::{KeptCall, PreviewFuture};
+use crate::{Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a

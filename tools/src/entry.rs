@@ -9,9 +9,10 @@ use protocol::{Digest, Effects, Example, Json, Tool, ToolName};
 use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
-use crate::schema::{Inspected, MASK, Mask, SimpleSchema, Validator};
+use crate::context::Need;
+use crate::schema::{Inspected, MASK, Mask, SchemaError, SimpleSchema, Validator};
 use crate::spelling::Spelling;
-use crate::{Handler, Input, Need, RegisterError, SchemaError, Source, ToolErrorKind, Violation};
+use crate::{Handler, Input, RegisterError, Source, ToolErrorKind, Violation};
 
 /// A tool in a catalog: its definition, its handler and the place of its declaration. Immutable; replacing a tool creates a new entry.
 pub struct Entry {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::{Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, Targets, ToolContext, ToolErrorKind};
+use crate::{Handler, HandlerFuture, Input, ToolContext, ToolErrorKind};
 
 /// Code around a handler. It sees the call before the tool, sees the result after it, and can answer instead of the tool.
 ///
@@ -16,18 +16,16 @@ use crate::{Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, Target
 /// - Its result is checked and truncated like a tool's result.
 /// - It cannot change the arguments or run the tool twice.
 ///
-/// The order, from the outside in:
-///
-/// 1. layers of the context ([`ToolContext::with_layer`]), in the order in which they were added; nested calls inherit them;
-/// 2. layers of the registration ([`layered`]);
-/// 3. the handler.
+/// A context has layers ([`ToolContext::with_layer`]), and nested calls inherit them. The layer that was added first is outermost.
+/// [`ToolContext::tool`] tells a layer which tool is called.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// use serde_json::json;
-/// use tools::{Catalog, Effects, HandlerFuture, Layer, Next, Tool, ToolContext};
+/// use tools::layer::{Layer, Next};
+/// use tools::{Catalog, Effects, HandlerFuture, Tool, ToolContext};
 ///
 /// /// Counts calls.
 /// #[derive(Default)]
@@ -68,31 +66,6 @@ pub struct Next<'a> {
     cx: ToolContext,
 }
 
-/// A handler with a layer around it.
-struct Layered<L, H> {
-    layer: L,
-    handler: H,
-}
-
-/// Wraps a handler in a layer, to register both as one tool.
-///
-/// ```
-/// # use tools::{HandlerFuture, Layer, Next, ToolContext};
-/// # struct Quiet;
-/// # impl Layer for Quiet {
-/// #     fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> { next.call(cx) }
-/// # }
-/// use tools::{Catalog, Effects, Tool, layered};
-///
-/// let tool = Tool::new("ping", "Says pong.", serde_json::json!({"type": "object"}))?.with_effects(Effects::Pure);
-/// let ping = async |_cx: ToolContext, _arguments: serde_json::Value| "pong".to_owned();
-/// Catalog::new().register(tool, layered(Quiet, ping))?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn layered<L: Layer, H: Handler>(layer: L, handler: H) -> impl Handler {
-    Layered { layer, handler }
-}
-
 impl<'a> Next<'a> {
     /// Returns the arguments of the call, including secrets. To show or store them, use [`Entry::masked`](crate::Entry::masked).
     pub fn arguments(&self) -> &Value {
@@ -115,33 +88,6 @@ impl<'a> Next<'a> {
 impl fmt::Debug for Next<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Next").field("layers", &self.layers.len()).finish_non_exhaustive()
-    }
-}
-
-impl<L: Layer, H: Handler> Handler for Layered<L, H> {
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        let next = Next { layers: &[], handler: &self.handler, arguments, cx: cx.clone() };
-        self.layer.call(cx, next)
-    }
-
-    fn needs(&self) -> &[Need] {
-        self.handler.needs()
-    }
-
-    fn targets(&self, arguments: Input) -> Option<Targets> {
-        self.handler.targets(arguments)
-    }
-
-    fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
-        self.handler.preview(cx, arguments)
-    }
-
-    fn kept_call(&self) -> Option<KeptCall> {
-        self.handler.kept_call()
-    }
-
-    fn origin(&self) -> &'static str {
-        self.handler.origin()
     }
 }
 

@@ -6,21 +6,20 @@ extern crate self as tools;
 
 mod admission;
 mod arguments;
-mod bounded_text;
 pub mod call;
 mod catalog;
 mod conflict;
-mod context;
+pub mod context;
 mod default_argument;
 mod definition;
 mod entry;
 mod global;
 pub mod handler;
-mod image_type;
+pub mod image;
 mod input;
 mod isolate;
 pub mod journal;
-mod layer;
+pub mod layer;
 mod link;
 pub mod linked;
 pub mod lint;
@@ -35,7 +34,7 @@ mod register_error;
 mod resolve;
 #[cfg(all(test, shuttle))]
 mod schedule;
-mod schema;
+pub mod schema;
 mod schema_of;
 mod secret;
 mod shared;
@@ -51,7 +50,7 @@ mod text_ends;
 mod thread_number;
 mod timer;
 mod tool_error;
-mod trees;
+pub mod trees;
 mod visible_line;
 mod visible_text;
 
@@ -70,32 +69,23 @@ mod macro_examples {
 
 pub use admission::Admission;
 pub use arguments::Arguments;
-pub use bounded_text::BoundedText;
-pub use call::AskError;
 pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{
-    AgentError, AnswerFuture, Approval, ApprovalFuture, Approver, Decision, Exposure, Need, NobodyThere, Person,
-    Progress, ProgressSink, Services, ToolContext,
-};
+pub use context::{Approval, Approver, Decision, Person, Progress, ProgressSink, Services, ToolContext};
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
     conflicts, contains, execute, get, list, problems, register, replace, snapshot, submit, subscribe, unregister,
     validate,
 };
-pub(crate) use handler::IntoToolResult;
-pub use handler::{Handler, HandlerFuture, KeptCall, Targets};
-pub use image_type::{MAX_IMAGE_BYTES, image_type};
+pub use handler::{Handler, HandlerFuture, Targets};
 pub use input::Input;
-pub use journal::{Journal, JournalError};
-pub use layer::{Layer, Next, layered};
-pub use link::{NotLinked, expect_linked};
+pub use journal::Journal;
 pub use output_store::OutputStore;
 pub use outside_text::OutsideText;
 pub use policy::Policy;
-pub use preview::{Preview, PreviewFuture};
+pub use preview::Preview;
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{
@@ -105,7 +95,7 @@ pub use protocol::{
 pub use question::{Answer, Question};
 pub use register_error::RegisterError;
 pub(crate) use resolve::{Resolve, Scope};
-pub use schema::{AcceptedValues, SchemaError, ValueSchema, Violation, accepted_values, describe_schema};
+pub use schema::Violation;
 pub use schema_of::schema_of;
 #[doc(hidden)]
 pub use schemars;
@@ -119,6 +109,5 @@ pub use tasks::{Task, Tasks};
 pub use tokio_util::sync::CancellationToken;
 pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
-pub use trees::{TreePath, Trees};
 pub use visible_line::visible_line;
 pub use visible_text::visible_text;

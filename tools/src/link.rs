@@ -18,7 +18,7 @@ macro_rules! link {
 }
 
 /// Checks at start-up that crates have submitted tools. Takes the names of packages, as in a manifest, or of libraries, as in `use`:
-/// `expect_linked!("toolcrib-fs")` and `expect_linked!("tools_fs")` are the same. Returns `Result<(), tools::NotLinked>`.
+/// `expect_linked!("toolcrib-fs")` and `expect_linked!("tools_fs")` are the same. Returns `Result<(), tools::linked::NotLinked>`.
 ///
 /// ```
 /// let missing = tools::expect_linked!("my-tools").unwrap_err();
@@ -27,7 +27,7 @@ macro_rules! link {
 #[macro_export]
 macro_rules! expect_linked {
     ($($name:expr),+ $(,)?) => {
-        $crate::expect_linked(&[$($name),+])
+        $crate::__private::expect_linked(&[$($name),+])
     };
 }
 

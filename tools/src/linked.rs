@@ -5,6 +5,8 @@ use std::fmt;
 
 use crate::Source;
 
+pub use crate::link::NotLinked;
+
 /// A link-time record that programs find by its name. Crates register records with `inventory::submit!`.
 ///
 /// ```

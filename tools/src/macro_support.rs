@@ -13,14 +13,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::handler::{deserialized, result_from_value};
+use crate::handler::{PreviewFuture, deserialized, result_from_value};
 use crate::{
-    DefinitionError, Entry, Handler, Input, Preview, PreviewFuture, Targets, ToolContext, ToolError, ToolErrorKind,
-    schema_of,
+    DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError, ToolErrorKind, schema_of,
 };
 
+pub use crate::context::Need;
+pub use crate::handler::KeptCall;
 pub use crate::handler::blocking::{preview_blocking, run_blocking};
-pub use crate::{HandlerFuture, KeptCall, Need, Source, Submission};
+pub use crate::link::expect_linked;
+pub use crate::{HandlerFuture, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.

@@ -109,7 +109,6 @@ mod tests {
     use proptest::sample::select;
 
     use super::*;
-    use crate::BoundedText;
 
     fn formatted(text: &str) -> String {
         OutsideText::new("https://example.org/", text).to_string()
@@ -167,16 +166,6 @@ mod tests {
         assert!(begin.starts_with("<<< from a<U+000A><U+003C>") && begin.contains("<U+003E><U+200B>ä"), "{begin}");
         assert!(begin.len() < 1000 && begin.contains("ä… · ") && text == "text" && !end.contains('ä'), "{begin}");
         assert_eq!(source_line(&"x".repeat(MAX_SOURCE_BYTES)), "x".repeat(MAX_SOURCE_BYTES));
-    }
-
-    #[test]
-    fn both_lines_outlast_a_cut() {
-        let text = formatted(&"a line of text\n".repeat(10_000));
-        let mut bounded = BoundedText::new(1000);
-        bounded.push(&text);
-        let bounded = bounded.into_text();
-        let (begin, _, end) = parts(&bounded);
-        assert_eq!((begin, end), (parts(&text).0, parts(&text).2));
     }
 
     /// Returns pieces of which boundaries, escapes and hidden text are made.

@@ -2,7 +2,8 @@
 
 use protocol::{EffectsError, InvalidName, ToolName};
 
-use crate::{DefinitionError, SchemaError, Source, Violation};
+use crate::schema::SchemaError;
+use crate::{DefinitionError, Source, Violation};
 
 /// The error of a failed registration, which leaves the catalog unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

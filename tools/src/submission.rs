@@ -2,11 +2,10 @@
 
 use protocol::{Tool, ToolName};
 
+use crate::context::Need;
+use crate::handler::{KeptCall, PreviewFuture};
 use crate::isolate::Panic;
-use crate::{
-    DefinitionError, Entry, Handler, HandlerFuture, Input, KeptCall, Need, PreviewFuture, RegisterError, Source,
-    Targets, ToolContext,
-};
+use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext};
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///

@@ -107,11 +107,6 @@ impl ToolError {
         &mut self.0.kind
     }
 
-    /// Returns the kind, without the name of the tool.
-    pub fn into_kind(self) -> ToolErrorKind {
-        self.0.kind
-    }
-
     /// Returns the code of the kind.
     pub fn code(&self) -> ErrorCode {
         self.kind().code()

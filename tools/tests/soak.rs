@@ -17,9 +17,7 @@ use std::time::{Duration, Instant};
 use sample::closed;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
-use tools::{
-    BoundedText, CancellationToken, Catalog, Effects, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler,
-};
+use tools::{CancellationToken, Catalog, Effects, Grant, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 const TOOLS: u64 = 10_000;
 const CALLERS: u64 = 1_000;
@@ -36,7 +34,7 @@ const ONE_IN: u64 = 20;
 
 /// The kinds of calls, each with its expected error and the runs of its tool. Nearly all calls are of the first kind; the others take
 /// turns.
-const CALLS: [(&str, &str, Runs); 13] = [
+const CALLS: [(&str, &str, Runs); 12] = [
     ("works", "none", Runs::Once),
     ("panics", "panicked", Runs::Once),
     ("fails", "execution_failed", Runs::Once),
@@ -44,7 +42,6 @@ const CALLS: [(&str, &str, Runs); 13] = [
     ("cancelled", "cancelled", Runs::OnceAtMost),
     ("misfits", "invalid_arguments", Runs::Never),
     ("huge", "none", Runs::Once),
-    ("streams", "none", Runs::Once),
     ("blocks", "timeout", Runs::OnceAtMost),
     ("deaf", "timeout", Runs::OnceAtMost),
     ("panics too", "panicked", Runs::Once),
@@ -229,7 +226,7 @@ async fn call(catalog: &SharedCatalog, number: u64, behaviour: &str) -> String {
     match outcome {
         Ok(result) => {
             let length = result.to_text().len();
-            let is_cut = behaviour == "huge" || behaviour == "streams";
+            let is_cut = behaviour == "huge";
             assert!(if is_cut { length > 60_000 && length < 70_000 } else { length < 100 }, "{length}");
             "none".to_owned()
         }
@@ -287,14 +284,6 @@ async fn misbehave(
         "fails" => Err(ToolError::execution_failed("no luck")),
         "hangs" | "cancelled" => std::future::pending().await,
         "huge" => Ok(ToolResult::text("x".repeat(1 << 20))),
-        "streams" => {
-            let (mut text, piece) = (BoundedText::for_call(&cx), "x".repeat(1 << 16));
-            for _ in 0..32 {
-                text.push(&piece);
-                tokio::task::yield_now().await;
-            }
-            Ok(ToolResult::text(text.into_text()))
-        }
         "recurses" => cx.execute(cx.tool().unwrap().as_str(), arguments).await,
         _ => Ok(ToolResult::text("done")),
     }

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
-use tools::linked::LookupError;
-use tools::{NotLinked, ToolError};
+use tools::ToolError;
+use tools::linked::{LookupError, NotLinked};
 #[cfg(feature = "cron")]
 use tools_builtin::cron::CronError;
 #[cfg(feature = "journal")]
@@ -86,7 +86,7 @@ pub(crate) enum Error {
     Session(#[from] SessionError),
     #[cfg(feature = "journal")]
     #[error(transparent)]
-    Journal(tools::JournalError),
+    Journal(tools::journal::JournalError),
     #[cfg(feature = "journal")]
     #[error(transparent)]
     Erase(#[from] tools_journal::EraseError),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use agent::SessionConsent;
 use clap::Args;
-use tools::{CancellationToken, Exposure, Grant, OutputStore, Target, Tasks, ToolContext};
+use tools::context::Exposure;
+use tools::{CancellationToken, Grant, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};

@@ -13,7 +13,7 @@ pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
 }
 
 /// Checks that the crates of the enabled features are linked: the linker drops unused crates silently.
-pub(crate) fn check() -> Result<(), tools::NotLinked> {
+pub(crate) fn check() -> Result<(), tools::linked::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;
     #[cfg(feature = "builtin")]
     tools::expect_linked!("toolcrib-fs", "toolcrib-time")?;

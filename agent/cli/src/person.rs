@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use anstyle::Style;
+use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
-use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+use tools::{Answer, Person, Question, ToolContext};
 
 use crate::dialogue::Dialogue;
 use crate::notice::{STRONG, styled, width};

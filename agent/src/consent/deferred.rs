@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tools::{Approval, ApprovalFuture, Approver, Decision, Preview, ToolContext, ToolError};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Decision, Preview, ToolContext, ToolError};
 
 use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests, Remembered};
 

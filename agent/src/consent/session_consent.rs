@@ -3,7 +3,8 @@
 use std::fmt;
 
 use tokio::sync::Mutex;
-use tools::{Approval, ApprovalFuture, Approver, Decision};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Decision};
 
 use super::{ApprovalAnswer, ApprovalQuestion, Asker, Remembered};
 

@@ -3,9 +3,9 @@
 use std::pin::pin;
 
 use tokio::time::timeout;
+use tools::Journal;
 use tools::call::{Isolated, Panic};
-use tools::journal::{CheckpointId, JournalFuture};
-use tools::{Journal, JournalError};
+use tools::journal::{CheckpointId, JournalError, JournalFuture};
 
 use super::gated_execution::GRACE;
 use super::{Driver, DriverError, RunContext};

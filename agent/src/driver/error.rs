@@ -1,6 +1,7 @@
 //! [`DriverError`]: the errors that end a run.
 
-use tools::{JournalError, ToolError};
+use tools::ToolError;
+use tools::journal::JournalError;
 
 use crate::trace::error_type;
 use crate::{BudgetError, FailureKind, ProviderError, RunError};

@@ -1,8 +1,9 @@
 //! `user.ask`: asks the user a question.
 
 use serde::{Deserialize, Serialize};
+use tools::call::AskError;
 use tools::question::AnswerKind;
-use tools::{Answer, AskError, JsonSchema, Question, ToolContext, ToolError, tool};
+use tools::{Answer, JsonSchema, Question, ToolContext, ToolError, tool};
 
 /// Asks the user one question and returns the answer.
 ///

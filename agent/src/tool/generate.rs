@@ -1,7 +1,8 @@
 //! `llm.generate`: asks a model for text, without tools.
 
 use tools::protocol::{Message, Role};
-use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, ValueSchema, tool};
+use tools::schema::ValueSchema;
+use tools::{Content, Json, ToolContext, ToolError, ToolErrorKind, ToolResult, tool};
 
 use crate::driver::{ActiveRun, DriverError, Meter};
 use crate::json_answer::{bound_prompt, checked, repair_prompt};

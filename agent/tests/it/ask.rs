@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use agent::{Event, Selection, Session, ToolSet, Turn};
 use serde_json::{Value, json};
+use tools::context::AnswerFuture;
 use tools::question::AnswerKind;
-use tools::{Answer, AnswerFuture, ErrorCode, Person, Question, Services, ToolContext, ToolError};
+use tools::{Answer, ErrorCode, Person, Question, Services, ToolContext, ToolError};
 use tools_testkit::{HouseRules, RecordingPerson, TestHost};
 
 use crate::workshop::{EventLog, answer, calling, results, scripted, tool};

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use agent::{ApprovalRequest, DeferredConsent, Driver, Outcome, Run, Selection, Session, Summary, Turn};
 use serde_json::{Value, json};
+use tools::handler::PreviewFuture;
 use tools::{
-    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, PreviewFuture, Tool, ToolCall,
-    ToolContext, ToolError, ToolResult,
+    Catalog, Digest, Effects, Grant, Handler, HandlerFuture, Input, Policy, Preview, Tool, ToolCall, ToolContext,
+    ToolError, ToolResult,
 };
 
 use crate::workshop::{results, scripted};

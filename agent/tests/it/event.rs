@@ -10,10 +10,11 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use tools::context::ApprovalFuture;
 use tools::protocol::Part;
 use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress, Tool,
-    ToolCall, ToolContext,
+    Approval, Approver, CancellationToken, Catalog, Decision, Effects, ErrorCode, Json, Progress, Tool, ToolCall,
+    ToolContext,
 };
 
 /// Returns a short form of each event.

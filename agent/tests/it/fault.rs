@@ -8,9 +8,8 @@ use crate::workshop::{EventLog, add, answer, calling, kind, results, scripted, t
 use agent::{Driver, Event, Outcome, Selection, Session, Turn};
 use serde_json::Value;
 use tokio::runtime::Handle;
-use tools::{
-    Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult,
-};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, CancellationToken, Catalog, Decision, Effects, ToolContext, ToolResult};
 
 const SHORT: Duration = Duration::from_millis(50);
 

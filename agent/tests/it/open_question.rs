@@ -8,11 +8,10 @@ use agent::{
 };
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
+use tools::context::ApprovalFuture;
 use tools::policy::{Rule, Verdict};
 use tools::protocol::Limits;
-use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Policy, ToolCall, ToolContext, ToolResult,
-};
+use tools::{Approval, Approver, Catalog, Decision, Effects, Policy, ToolCall, ToolContext, ToolResult};
 
 use crate::spawn::{agents, catalog, context, session, spawning};
 use crate::workshop::{answer, results, tool};

@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use agent::{Driver, Scripted, Selection, Session, Turn};
 use serde_json::{Value, json};
-use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Clause, Decision, Effects, Grant, Tool, ToolCall, ToolContext,
-};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Catalog, Clause, Decision, Effects, Grant, Tool, ToolCall, ToolContext};
 
 /// A catalog with `edit`, which writes its path, and the numbers of its calls as they ran.
 fn edits() -> (Catalog, Arc<Mutex<Vec<u64>>>) {

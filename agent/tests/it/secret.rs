@@ -5,7 +5,8 @@ use std::sync::Arc;
 use crate::workshop::{EventLog, add, catalog, scripted, session};
 use agent::{ArgumentError, Direct, Driver, Event, Session, ToolSet, Turn, arguments_from_pairs};
 use serde_json::{Value, json};
-use tools::{Catalog, Effects, Handler, HandlerFuture, Input, KeptCall, Tool, ToolCall, ToolContext, ToolResult};
+use tools::handler::KeptCall;
+use tools::{Catalog, Effects, Handler, HandlerFuture, Input, Tool, ToolCall, ToolContext, ToolResult};
 
 /// A catalog with a tool whose `key` is secret, or not, and another one without secrets.
 fn vault(is_secret: bool) -> Catalog {

@@ -7,7 +7,8 @@ use crate::workshop::{add, catalog, tool};
 use agent::{Selection, Session, SkipReason, ToolSet};
 use serde_json::{Value, json};
 use tools::call::Resolve;
-use tools::{Catalog, ErrorCode, Execution, Grant, Need, Services, ToolContext, ToolErrorKind};
+use tools::context::Need;
+use tools::{Catalog, ErrorCode, Execution, Grant, Services, ToolContext, ToolErrorKind};
 
 fn set(catalog: &Catalog, globs: &[&str]) -> ToolSet {
     ToolSet::new(catalog.list(), &Selection::parse(globs).unwrap(), &Services::new())
@@ -227,7 +228,7 @@ fn different_tools_of_one_name_are_skipped() {
 #[test]
 fn an_unknown_name_is_refused_with_names_from_the_set_alone() {
     let catalog = catalog(["fs.read", "fs.read_all"]);
-    let missing = set(&catalog, &["fs.read"]).resolve("fs.raed").unwrap_err().into_kind();
+    let missing = set(&catalog, &["fs.read"]).resolve("fs.raed").unwrap_err().kind().clone();
     let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
     assert_eq!(near, ["fs.read"]);
 }
@@ -283,7 +284,7 @@ async fn a_former_name_resolves_unless_it_means_another_tool() {
     assert_eq!((names(&with_holder), claims(&with_holder)), (vec!["old"], vec!["a".to_owned()]));
     assert_eq!(with_holder.get("old").unwrap().name(), "old");
     let misspelt = together(vec![holding(tool("text.measure").with_was(["words.count".parse().unwrap()]))]);
-    let missing = misspelt.get("words.cuont").unwrap_err().into_kind();
+    let missing = misspelt.get("words.cuont").unwrap_err().kind().clone();
     assert!(matches!(&missing, ToolErrorKind::NotFound { near } if *near == ["text.measure"]), "{missing}");
     let twice = together(vec![holding(renamed("a")), holding(renamed("b"))]);
     assert_eq!((names(&twice), claims(&twice)), (vec![], vec!["a".to_owned(), "b".to_owned()]));

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use agent::{Driver, Event, EventSink, Outcome, Provider, Request, Scripted, Selection, Session, Turn, TurnFuture};
 use serde_json::{Value, json};
+use tools::context::ApprovalFuture;
 use tools::protocol::{Message, Part};
-use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult,
-};
+use tools::{Approval, Approver, Catalog, Effects, Tool, ToolCall, ToolContext, ToolErrorKind, ToolResult};
 
 /// A pure tool that takes any arguments.
 pub(crate) fn tool(name: &str) -> Tool {

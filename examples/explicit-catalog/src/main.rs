@@ -1,10 +1,14 @@
-//! Run with `cargo run -p example-explicit-catalog`: a catalog as a plain value, without the process-wide one.
+//! Run with `cargo run -p example-explicit-catalog`: a catalog as a plain value, without the process-wide one,
+//! and a layer of the host around its tools.
 
 #![allow(clippy::print_stdout)]
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::json;
-use tools::{Catalog, Effects, JsonSchema, Tool, ToolContext, handler, schema_of};
+use tools::layer::{Layer, Next};
+use tools::{Catalog, Effects, HandlerFuture, JsonSchema, Tool, ToolContext, handler, schema_of};
 
 /// The arguments of `divide`.
 #[derive(Deserialize, JsonSchema)]
@@ -15,6 +19,16 @@ struct Divide {
     dividend: i64,
     /// The divisor.
     divisor: i64,
+}
+
+/// Prints the arguments of each call that is about to run.
+struct Print;
+
+impl Layer for Print {
+    fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
+        println!("runs with {}", next.arguments());
+        next.call(cx)
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -29,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }),
     )?;
 
-    let cx = ToolContext::new();
+    let cx = ToolContext::new().with_layer(Arc::new(Print));
     println!("7 / 2 = {}", catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 2})).await?.to_text());
     if let Err(error) = catalog.execute(&cx, "divide", json!({"dividend": 7, "divisor": 0})).await {
         println!("7 / 0: {error}");

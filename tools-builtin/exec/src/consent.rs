@@ -1,7 +1,8 @@
 //! [`Consent`]: the answers of the person at the host where Landlock alone cannot enforce the grant.
 
+use tools::call::AskError;
 use tools::question::{AnswerKind, InvalidQuestion};
-use tools::{Answer, AskError, Question, ToolContext, ToolError, ToolErrorKind, visible_line};
+use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, visible_line};
 use tools_fs::Workspace;
 
 use crate::network;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use tools::protocol::Clause;
-use tools::{Preview, ToolContext, ToolError, TreePath, Trees, visible_line};
+use tools::trees::{TreePath, Trees};
+use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;

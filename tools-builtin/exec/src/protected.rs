@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tools::policy::{Reason, Sensitivity};
 use tools::protocol::{Access, Target};
-use tools::{ToolContext, ToolError, TreePath, Trees, visible_line};
+use tools::trees::{TreePath, Trees};
+use tools::{ToolContext, ToolError, visible_line};
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;

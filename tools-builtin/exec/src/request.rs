@@ -56,7 +56,8 @@ impl Request {
     }
 }
 
-/// Returns a line in which no character is invisible but tabs.
+/// Returns a line in which no character is invisible but tabs. `tools::visible_text` is for text that is read: it shows a no-break space
+/// as a space and a carriage return as a line break, which for a shell are other scripts.
 fn visible(line: &str) -> String {
     let escaped = |c: char| if is_invisible(c) && c != '\t' { c.escape_unicode().to_string() } else { c.to_string() };
     line.chars().map(escaped).collect()

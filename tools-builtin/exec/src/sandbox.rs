@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use once_cell::sync::OnceCell;
 use tools::protocol::{Access, Digest};
-use tools::{ToolContext, ToolError, ToolErrorKind, TreePath, Trees};
+use tools::trees::{TreePath, Trees};
+use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::lookup::{folders, is_program};

@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use data_encoding::BASE64;
-use tools::{Content, MAX_IMAGE_BYTES};
+use tools::Content;
+use tools::image::MAX_IMAGE_BYTES;
 
 use crate::counted::counted;
 use crate::error::FsError;

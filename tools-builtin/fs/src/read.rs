@@ -5,7 +5,8 @@ use std::io::{BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::num::NonZeroU64;
 
 use memchr::memchr;
-use tools::{Content, ToolContext, ToolError, image_type, tool};
+use tools::image::image_type;
+use tools::{Content, ToolContext, ToolError, tool};
 
 use crate::Workspace;
 use crate::encoding::Encoding;

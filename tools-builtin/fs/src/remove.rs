@@ -203,7 +203,7 @@ mod tests {
     struct Yes;
 
     impl tools::Approver for Yes {
-        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::ApprovalFuture<'a> {
+        fn approve<'a>(&'a self, _: tools::Approval<'a>) -> tools::context::ApprovalFuture<'a> {
             Box::pin(async { tools::Decision::Allow })
         }
     }

@@ -49,10 +49,4 @@ impl OutgoingMessage {
     pub fn with_chat(self, chat: impl Into<String>) -> Self {
         Self { chat: Some(chat.into()), ..self }
     }
-
-    /// Sets the subject.
-    #[must_use]
-    pub fn with_subject(self, subject: impl Into<String>) -> Self {
-        Self { subject: Some(subject.into()), ..self }
-    }
 }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use serde_json::{Map, Value, json};
-use tools::{Arguments, Catalog, ToolError, ToolErrorKind};
+use tools::{Arguments, Catalog, ToolErrorKind};
 use tools_builtin::cron::Jobs;
 use tools_builtin::fs::Workspace;
 use tools_builtin::memory::Memory;
@@ -129,7 +129,7 @@ fn everywhere(arguments: &Value) -> Result<(), TestCaseError> {
 /// Asserts that a call returns a result or an error that a model can act on.
 fn one_result(tool: &str, arguments: impl Into<Arguments>) -> Result<(), TestCaseError> {
     let outcome = BENCH.host.call_blocking(tool, arguments);
-    match outcome.map_err(ToolError::into_kind) {
+    match outcome.map_err(|error| error.kind().clone()) {
         Ok(result) => prop_assert!(!result.content.is_empty(), "{tool} gave nothing"),
         Err(ToolErrorKind::InvalidArguments { violations }) => prop_assert!(!violations.is_empty()),
         Err(ToolErrorKind::ExecutionFailed { message }) => prop_assert!(!message.is_empty()),

@@ -1,7 +1,8 @@
 //! [`Document`]: a document of the web in a form that a model reads.
 
 use serde::{Deserialize, Serialize};
-use tools::{JsonSchema, MAX_IMAGE_BYTES};
+use tools::JsonSchema;
+use tools::image::MAX_IMAGE_BYTES;
 use url::Url;
 
 use crate::charset::decode;

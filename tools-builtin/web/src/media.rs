@@ -1,7 +1,7 @@
 //! [`Media`]: the kinds of documents.
 
 use memchr::memchr;
-use tools::image_type;
+use tools::image::image_type;
 
 /// The kind of a document, which decides about its conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tools::JournalError;
+use tools::journal::JournalError;
 use tools_store::StoreError;
 
 /// An error from opening a file as a journal.

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tools::journal::{
-    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture, OutcomeRecord,
-    RecordedCall,
+    BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalError, JournalFuture,
+    OutcomeRecord, RecordedCall,
 };
 use tools::protocol::canonical_json;
-use tools::{Digest, ErrorCode, JournalError, Json, ToolResult};
+use tools::{Digest, ErrorCode, Json, ToolResult};
 
 use crate::row::{INTENT, REFUSAL, Row, now_ms};
 use crate::writer::Writer;

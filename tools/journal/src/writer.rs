@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
-use tools::JournalError;
+use tools::journal::JournalError;
 
 use crate::OpenError;
 use crate::error::Fault;

@@ -5,7 +5,8 @@ use protocol::{Access, Target};
 use super::clock::before_deadline;
 use crate::admission::{Key, Permit, Refused, Request};
 use crate::context::{CallScope, QueueNumber};
-use crate::{Entry, ToolContext, ToolErrorKind, Trees};
+use crate::trees::Trees;
+use crate::{Entry, ToolContext, ToolErrorKind};
 
 /// The scheme of programs, which touch more than their own target.
 const PROGRAM: &str = "exec";

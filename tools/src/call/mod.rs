@@ -14,7 +14,7 @@
 //! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
 //! 9. *record intent* writes the call to the journal, if the context has one.
 //! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
-//! 11. *run* calls the [`Layer`](crate::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
+//! 11. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
 //! 12. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
 //!     of the task is checked when it is read.
 //! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
@@ -45,7 +45,7 @@
 //! | ignores its token | at its deadline | its thread if it blocks, nothing if it is async |
 //! | panics, also when its future is created or dropped | at once, with [`ToolErrorKind::Panicked`] | nothing, if the build [unwinds](ISOLATES_PANICS) |
 //! | returns too much | when it returns, truncated by *bound* | nothing |
-//! | writes without end | at its deadline | nothing; memory is bounded if it writes into a [`BoundedText`](crate::BoundedText) |
+//! | writes without end | at its deadline | nothing: its buffer is dropped. Until then its memory grows, unless it bounds the buffer itself |
 //! | calls itself | at its deadline, or 16 calls deep | nothing |
 //! | is async and never yields | **never**, unless its caller runs it in a task of its own and stops waiting | a thread of the runtime, until the tool yields |
 //! | panics during a panic, overflows the stack, exhausts memory, aborts or exits | **never**: the process ends | external effects |
@@ -100,11 +100,14 @@ use tokio::time::Instant;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, Scope, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{Arguments, Entry, Input, ToolContext, ToolError, ToolErrorKind, schema};
 
-pub use crate::context::{CallOrder, CallPlace, DeadlineObserver, PersonClock};
+pub use crate::context::observer::DeadlineObserver;
+pub use crate::context::order::CallOrder;
+pub use crate::context::person_clock::PersonClock;
+pub use crate::context::place::CallPlace;
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
-pub use crate::resolve::Resolve;
+pub use crate::resolve::{Resolve, Scope};
 pub use ask::AskError;
 pub(crate) use execution::Execution;
 pub use retry::delays;

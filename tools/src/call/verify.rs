@@ -4,7 +4,8 @@ use protocol::Example;
 
 use super::validate::validate;
 use crate::entry::schema_error;
-use crate::{Entry, RegisterError, SchemaError, ToolErrorKind};
+use crate::schema::SchemaError;
+use crate::{Entry, RegisterError, ToolErrorKind};
 
 impl Entry {
     /// Compiles the schemas and validates the examples, which registration does not do. For tests of tools, and for programs that check

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::ToolContext;
-use crate::Layer;
+use crate::layer::Layer;
 
 impl ToolContext {
     /// Adds a layer around all tools, inside of the layers that were added before. Inside of a call this has no effect.

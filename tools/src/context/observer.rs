@@ -11,7 +11,7 @@ use crate::isolate::Panic;
 /// The pipeline checks the deadline only between two polls of a tool. A driver that runs each call in its own task can stop waiting for
 /// a tool that never returns from a poll. This trait tells it when.
 pub trait DeadlineObserver: Send + Sync {
-    /// Called once for the call with this observer in its [place](super::CallPlace), not for the calls that its tool makes. The call ends
+    /// Called once for the call with this observer in its [place](super::place::CallPlace), not for the calls that its tool makes. The call ends
     /// at the [deadline](ToolContext::deadline) of `cx`, `limit` from now. Runs in the task of the call, before the
     /// tool, so it must not block.
     fn started(&self, cx: &ToolContext, limit: Duration);

@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 use super::ToolContext;
 use super::deadline::CallDeadline;
 use super::scope_span::ScopeSpan;
+use crate::context::Need;
 use crate::sync::OnceLock;
 use crate::sync::atomic::{AtomicBool, Ordering, fence};
-use crate::{Entry, Need, Progress, Resolve, Scope, ToolError, ToolErrorKind};
+use crate::{Entry, Progress, Resolve, Scope, ToolError, ToolErrorKind};
 
 /// The maximum nesting depth of calls.
 const MAX_DEPTH: u32 = 16;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::{Need, ToolErrorKind};
+use crate::ToolErrorKind;
+use crate::context::Need;
 
 /// A map of services by type, such as a workspace, an HTTP client or a store. Tools have no state of their own and use services
 /// instead.

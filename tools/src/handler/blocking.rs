@@ -1,18 +1,17 @@
 //! Handlers that block a thread.
 
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 
 use protocol::ToolResult;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::input::value;
-use super::{Handler, HandlerFuture, IntoToolResult, deserialized};
-use crate::{Input, Preview, PreviewFuture, ToolContext, ToolError, ToolErrorKind};
+use super::{Handler, HandlerFuture, IntoToolResult};
+use crate::handler::PreviewFuture;
+use crate::{Input, Preview, ToolContext, ToolError, ToolErrorKind};
 
 /// The maximum number of blocking tools that run at once in a process. A tool that ignores its token keeps its permit until it returns.
 const MAX_BLOCKING: usize = 64;
@@ -43,41 +42,6 @@ where
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         let function = self.0.clone();
         run_blocking(cx, move |cx| function(cx, value(arguments)?).into_tool_result())
-    }
-
-    fn origin(&self) -> &'static str {
-        std::any::type_name::<F>()
-    }
-}
-
-/// A blocking handler with typed arguments.
-struct BlockingTyped<A, F> {
-    function: F,
-    arguments: PhantomData<fn(A)>,
-}
-
-/// Creates a [`blocking`] handler with typed arguments, as [`typed`](super::typed) does.
-pub fn blocking_typed<A, F, R>(function: F) -> impl Handler
-where
-    A: DeserializeOwned + Send + 'static,
-    F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,
-    R: IntoToolResult,
-{
-    BlockingTyped { function, arguments: PhantomData }
-}
-
-impl<A, F, R> Handler for BlockingTyped<A, F>
-where
-    A: DeserializeOwned + Send + 'static,
-    F: Fn(&ToolContext, A) -> R + Clone + Send + Sync + 'static,
-    R: IntoToolResult,
-{
-    fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
-        let function = self.function.clone();
-        run_blocking(cx, move |cx| {
-            let arguments = deserialized(cx.entry(), arguments)?;
-            function(cx, arguments).into_tool_result()
-        })
     }
 
     fn origin(&self) -> &'static str {

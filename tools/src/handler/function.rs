@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
-use crate::{Input, KeptCall, Need, PreviewFuture, Targets, ToolContext};
+use crate::context::Need;
+use crate::handler::{KeptCall, PreviewFuture};
+use crate::{Input, Targets, ToolContext};
 
 impl Handler for Box<dyn Handler> {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {

@@ -12,9 +12,11 @@ mod typed;
 
 use protocol::{Target, TargetError};
 
-use crate::{Input, Need, PreviewFuture, ToolContext};
+use crate::context::Need;
+use crate::{Input, ToolContext};
 
-pub use blocking::{blocking, blocking_typed};
+pub use crate::preview::PreviewFuture;
+pub use blocking::blocking;
 pub use future::HandlerFuture;
 pub(crate) use input::deserialized;
 pub use output::IntoToolResult;
@@ -36,11 +38,11 @@ pub struct KeptCall {
 /// The code that runs a tool. Object-safe.
 ///
 /// Closures and functions `Fn(ToolContext, serde_json::Value) -> impl Future<Output = impl IntoToolResult>` are handlers.
-/// [`typed`], [`blocking`] and [`blocking_typed`] wrap other functions. A struct with state implements the trait.
+/// [`typed`] and [`blocking`] wrap other functions. A struct with state implements the trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool handler",
-    note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed`, \
-            `handler::blocking` or `handler::blocking_typed`, or implement `tools::Handler` for a struct"
+    note = "write `async |cx: ToolContext, arguments: Value| Ok::<_, String>(…)`, or wrap it in `handler::typed` or \
+            `handler::blocking`, or implement `tools::Handler` for a struct"
 )]
 pub trait Handler: Send + Sync + 'static {
     /// Runs the tool. The arguments are validated and the call is authorised.

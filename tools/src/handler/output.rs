@@ -16,7 +16,7 @@ const DONE: &str = "ok";
 /// A return value of a handler.
 ///
 /// A handler returns a `Result<T, E>` with a serialisable `T` and an error that converts into a `Box<dyn Error + Send + Sync>`. It can
-/// also return a [`ToolResult`], [`Content`], [`BoundedText`](crate::BoundedText), [`Value`], string or `()` directly.
+/// also return a [`ToolResult`], [`Content`], [`Value`], string or `()` directly.
 ///
 /// | value | result |
 /// |---|---|

@@ -2,7 +2,7 @@
 //!
 //! Schemas come from untrusted sources (an MCP server, a plugin), and so do values (a model, a tool's output). A schema of two
 //! kilobytes can keep a validator busy for years or overflow its stack. Therefore a schema is inspected before it is compiled,
-//! and [`Validator::check`] bounds the cost of one value. No type of the `jsonschema` crate leaves this folder.
+//! and `Validator::check` bounds the cost of one value. No type of the `jsonschema` crate leaves this folder.
 //!
 //! `format`, `contentEncoding` and `contentMediaType` are annotations in every dialect, as in 2020-12: they inform the model and
 //! reject nothing.

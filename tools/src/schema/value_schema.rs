@@ -17,13 +17,14 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// ```
 /// use serde_json::json;
-/// use tools::{Json, ValueSchema};
+/// use tools::schema::ValueSchema;
+/// use tools::Json;
 ///
 /// let schema = ValueSchema::new(json!({"type": "array", "items": {"type": "integer"}}))?;
 /// assert!(schema.check(&Json::from(json!([1, 2]))).is_ok());
 /// let violations = schema.check(&Json::from(json!([1, "two"]))).unwrap_err();
 /// assert_eq!(violations[0].pointer, "/1");
-/// # Ok::<(), tools::SchemaError>(())
+/// # Ok::<(), tools::schema::SchemaError>(())
 /// ```
 #[derive(Clone)]
 pub struct ValueSchema(Arc<Inner>);

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tools::context::ApprovalFuture;
 use tools::policy::SensitivePath;
-use tools::{Approval, ApprovalFuture, Approver, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
+use tools::{Approval, Approver, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
 
 /// An [`Approver`] that decides by a fixed decision, a script or a closure, and records each request. Clones share the record.
 ///

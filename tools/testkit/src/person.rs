@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+use tools::context::{AnswerFuture, NobodyThere};
+use tools::{Answer, Person, Question, ToolContext};
 
 /// A [`Person`] who gives one answer of a script for each question, and is not there after the last. Clones share the record.
 ///

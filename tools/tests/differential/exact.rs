@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
+use tools::context::ApprovalFuture;
 use tools::{
-    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool,
-    ToolContext, tool,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, ErrorCode, Grant, JsonSchema, Tool, ToolContext, tool,
 };
 
 use crate::notebook::Notebook;

@@ -6,7 +6,7 @@
 //! 2. a tool is given the value that `serde_json` returns, if `serde_json` accepts the arguments;
 //! 3. a call runs if the validator and `serde_json` both accept its arguments.
 //!
-//! [`intended`] lists the differences.
+//! [`intended`] lists the differences. A program of its own, because `.ci/long` also builds it optimised.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 

@@ -7,10 +7,11 @@ use crate::sample::{Yes, echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::time::sleep;
+use tools::context::ApprovalFuture;
 use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode,
-    Policy, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Access, Approval, Approver, CancellationToken, Catalog, Decision, Digest, Effects, ErrorCode, Policy,
+    SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 /// A tool with one access to the file in its arguments.

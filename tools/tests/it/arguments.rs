@@ -34,7 +34,7 @@ impl Counter {
 
     async fn refused(&self, arguments: impl Into<Arguments>) -> Vec<Violation> {
         let error = self.catalog.execute(&ToolContext::new(), "t", arguments).await.unwrap_err();
-        let ToolErrorKind::InvalidArguments { violations } = error.into_kind() else { panic!("they fit") };
+        let ToolErrorKind::InvalidArguments { violations } = error.kind().clone() else { panic!("they fit") };
         assert_eq!(self.runs.load(Ordering::Relaxed), 0, "nothing was run");
         assert!(!violations.is_empty());
         violations

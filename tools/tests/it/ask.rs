@@ -6,12 +6,10 @@ use std::time::Duration;
 use crate::sample::{Log, holding, pure};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
-use tools::call::{CallPlace, DeadlineObserver, PersonClock};
+use tools::call::{AskError, CallPlace, DeadlineObserver, PersonClock};
+use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::{AnswerKind, InvalidQuestion};
-use tools::{
-    Answer, AnswerFuture, AskError, CancellationToken, Catalog, ErrorCode, NobodyThere, Person, Question, ToolContext,
-    ToolError,
-};
+use tools::{Answer, CancellationToken, Catalog, ErrorCode, Person, Question, ToolContext, ToolError};
 
 const LIMIT: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_secs(60);

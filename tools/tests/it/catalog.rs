@@ -3,7 +3,8 @@
 use crate::sample::{closed, echo, holding, pure, reader};
 use serde_json::json;
 use tools::protocol::Example;
-use tools::{Catalog, Effects, RegisterError, SchemaError, Source, Submission, Tool, ToolContext, ToolErrorKind};
+use tools::schema::SchemaError;
+use tools::{Catalog, Effects, RegisterError, Source, Submission, Tool, ToolContext, ToolErrorKind};
 
 fn names(catalog: &Catalog) -> Vec<String> {
     catalog.list().iter().map(|entry| entry.name().to_string()).collect()
@@ -176,7 +177,7 @@ fn an_unknown_name_is_answered_with_near_ones() {
     for name in ["fs.read", "fs.write", "time.now"] {
         catalog.register(pure(name), echo).unwrap();
     }
-    let missing = catalog.get("fs.raed").unwrap_err().into_kind();
+    let missing = catalog.get("fs.raed").unwrap_err().kind().clone();
     let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
     assert_eq!(near.first().map(String::as_str), Some("fs.read"));
     let error = catalog.get("").unwrap_err();
@@ -187,7 +188,7 @@ fn an_unknown_name_is_answered_with_near_ones() {
 fn a_misspelt_former_name_is_answered_with_the_present_one() {
     let mut catalog = Catalog::new();
     catalog.register(pure("text.measure").with_was(["words.count".parse().unwrap()]), echo).unwrap();
-    let missing = catalog.get("words.cuont").unwrap_err().into_kind();
+    let missing = catalog.get("words.cuont").unwrap_err().kind().clone();
     let ToolErrorKind::NotFound { near } = missing else { panic!("{missing}") };
     assert_eq!(near, ["text.measure"]);
 }
@@ -200,7 +201,7 @@ fn arguments_can_be_validated_without_running() {
         .unwrap();
     catalog.validate("a", json!({"text": "x"})).unwrap();
     catalog.validate("a", r#"{"text": "x", "count": 1.0}"#).unwrap();
-    let wrong = catalog.validate("a", json!({"txet": 1, "count": 0})).unwrap_err().into_kind();
+    let wrong = catalog.validate("a", json!({"txet": 1, "count": 0})).unwrap_err().kind().clone();
     let ToolErrorKind::InvalidArguments { violations } = wrong else { panic!("{wrong}") };
     assert_eq!(violations.len(), 3, "{violations:?}");
     assert!(violations.iter().any(|violation| violation.near == ["text"]), "{violations:?}");

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tools::protocol::TargetError;
 use tools::{
-    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Input, Layer, Next, Target, Targets, Tool, ToolContext,
-    ToolResult, layered, tool,
+    Catalog, ErrorCode, Grant, Handler, HandlerFuture, Input, Target, Targets, Tool, ToolContext, ToolResult, tool,
 };
 
 /// Copies each word of a text into a box of that name.
@@ -57,12 +56,6 @@ async fn a_call_is_refused_if_the_function_fails_or_leaves_the_templates() {
 
 #[tokio::test]
 async fn the_function_is_called_through_wrappers() {
-    struct Quiet;
-    impl Layer for Quiet {
-        fn call<'a>(&'a self, cx: ToolContext, next: Next<'a>) -> HandlerFuture<'a> {
-            next.call(cx)
-        }
-    }
     struct Plain;
     impl Handler for Plain {
         fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
@@ -76,7 +69,7 @@ async fn the_function_is_called_through_wrappers() {
     let parameters = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
     let effects: tools::Effects = serde_json::from_value(json!({"writes": ["box:{*}"]})).unwrap();
     let tool = Tool::new("put", "Puts.", parameters).unwrap().with_effects(effects);
-    let handler: Box<dyn Handler> = Box::new(layered(Quiet, Plain));
+    let handler: Box<dyn Handler> = Box::new(Plain);
     let entry = Catalog::new().register(tool.clone(), handler).unwrap();
     let target = |entry: &Arc<tools::Entry>, arguments: Value| entry.targets(&arguments.into()).unwrap()[0].to_string();
     assert_eq!(target(&entry, json!({"name": "a"})), "box:write:a");

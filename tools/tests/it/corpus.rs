@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use flate2::read::GzDecoder;
 use serde_json::Value;
-use tools::{Catalog, RegisterError, SchemaError, Tool, ToolContext, ToolError, ToolErrorKind, ToolName};
+use tools::schema::SchemaError;
+use tools::{Catalog, RegisterError, Tool, ToolContext, ToolErrorKind, ToolName};
 
 #[test]
 #[ignore = "needs the data folder: TOOLCRIB_DATA=... cargo test -p toolcrib-tools --test it -- --ignored corpus"]
@@ -26,7 +27,7 @@ fn every_verdict_is_that_of_pythons_jsonschema() {
         let of_text = catalog.validate(name, row["instance"].to_string());
         assert_eq!(of_text, verdict, "row {rows}: {row}");
         assert_eq!(verdict.is_ok(), row["valid"].as_bool().unwrap(), "row {rows}: {row}\n{verdict:?}");
-        match verdict.map_err(ToolError::into_kind) {
+        match verdict.map_err(|error| error.kind().clone()) {
             Ok(()) => {}
             Err(ToolErrorKind::InvalidArguments { violations }) => assert!(!violations.is_empty()),
             Err(other) => panic!("row {rows}: {other}"),

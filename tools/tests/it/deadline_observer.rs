@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use crate::sample::{Log, echoing, holding, pure};
 use serde_json::{Value, json};
 use tools::call::{CallPlace, DeadlineObserver};
-use tools::{Approval, ApprovalFuture, Approver, Decision, Effects, Tool, ToolContext, ToolResult};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Decision, Effects, Tool, ToolContext, ToolResult};
 
 const LIMIT: Duration = Duration::from_secs(7);
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::{Catalog, Effects, Exposure, Grant, Tool, ToolContext};
+use tools::context::Exposure;
+use tools::{Catalog, Effects, Grant, Tool, ToolContext};
 
 use crate::notebook::Notebook;
 

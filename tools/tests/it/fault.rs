@@ -2,19 +2,16 @@
 //! names the fault. Tools that never yield are tested in `agent`, faults that end the process in `process.rs`.
 
 use std::future::pending;
-use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::sample::{hang, holding, pure};
 use serde_json::{Value, json};
-use tools::{BoundedText, SharedCatalog, ToolContext, ToolError, ToolResult, handler};
+use tools::{SharedCatalog, ToolContext, ToolError, ToolResult, handler};
 
 // The tests rely on it.
 const _: () = assert!(tools::call::ISOLATES_PANICS);
-
-const LINE: &str = "the same line again and again\n";
 
 const LIMIT: Duration = Duration::from_millis(200);
 
@@ -45,8 +42,6 @@ const ROWS: &[(&str, &str)] = &[
     ("panics", "panicked"),
     ("panics_blocking", "panicked"),
     ("panics_late", "panicked"),
-    ("streams", "timeout"),
-    ("streams_blocking", "timeout"),
     ("recurses", "execution_failed"),
     ("recurses_blocking", "execution_failed"),
     ("recurses_waiting", "timeout"),
@@ -85,22 +80,6 @@ fn catalog(is_released: &Arc<AtomicBool>) -> SharedCatalog {
         panic!("on purpose")
     };
     catalog.register(pure("panics_late"), panics_late).unwrap();
-    let streams = async |cx: ToolContext, _: Value| -> Result<(), String> {
-        let mut text = BoundedText::for_call(&cx);
-        loop {
-            text.push(LINE);
-            tokio::task::yield_now().await;
-        }
-    };
-    catalog.register(pure("streams"), streams).unwrap();
-    let streams = handler::blocking(|cx: &ToolContext, _: Value| {
-        let mut text = BoundedText::for_call(cx);
-        while cx.check_cancelled().is_ok() {
-            text.push(LINE);
-        }
-        text
-    });
-    catalog.register(pure("streams_blocking"), streams).unwrap();
     let recurses = async |cx: ToolContext, _: Value| cx.execute("recurses", json!({})).await;
     catalog.register(pure("recurses"), recurses).unwrap();
     let recurses = handler::blocking(|cx: &ToolContext, _: Value| {
@@ -153,28 +132,4 @@ async fn every_misbehaving_tool_ends_with_the_error_that_fits_and_leaves_no_task
         assert!(Instant::now() < by, "a task is left");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-}
-
-#[tokio::test]
-async fn a_stream_of_gigabytes_is_drained_and_its_head_and_tail_are_kept() {
-    let written = Arc::new(AtomicUsize::new(0));
-    let counted = written.clone();
-    let streams = handler::blocking(move |cx: &ToolContext, _: Value| {
-        let mut text = BoundedText::for_call(cx);
-        let piece = "x".repeat(1 << 20);
-        writeln!(text, "the head").unwrap();
-        for _ in 0..4096 {
-            text.write_all(piece.as_bytes()).unwrap();
-            counted.fetch_add(piece.len(), Ordering::Relaxed);
-        }
-        write!(text, "\nthe tail").unwrap();
-        text
-    });
-    let catalog = holding(pure("streams"), streams);
-    let cx = ToolContext::new().with_timeout(Duration::from_secs(600));
-    let text = catalog.execute(&cx, "streams", json!({})).await.unwrap().to_text();
-    assert_eq!(written.load(Ordering::Relaxed), 4 << 30);
-    assert!(text.len() <= 64 * 1024, "{}", text.len());
-    assert!(text.starts_with("the head\n") && text.ends_with("\nthe tail"));
-    assert_eq!(text.matches("bytes left out").count(), 1, "cut once");
 }

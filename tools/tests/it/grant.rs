@@ -5,9 +5,10 @@ use std::sync::Mutex;
 
 use crate::sample::{echo, echoing, granted, holding, pure, reader};
 use serde_json::{Value, json};
+use tools::context::{ApprovalFuture, Need};
 use tools::{
-    Access, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input,
-    Need, SharedCatalog, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+    Access, Approval, Approver, Catalog, Decision, Effects, ErrorCode, Handler, HandlerFuture, Input, SharedCatalog,
+    Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
 };
 
 fn undeclared(name: &str) -> Tool {

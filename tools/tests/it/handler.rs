@@ -8,7 +8,7 @@ use crate::sample::{holding, pure};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::handler::{blocking, blocking_typed, typed};
+use tools::handler::{blocking, typed};
 use tools::{
     Access, Effects, ErrorCode, Handler, HandlerFuture, Input, JsonSchema, Tool, ToolContext, ToolError, ToolErrorKind,
     ToolResult, schema_of,
@@ -75,8 +75,6 @@ async fn blocking_handlers_run_off_the_callers_thread() {
     let here = std::thread::current().id();
     let elsewhere = move |_: &ToolContext, _: Value| Ok::<_, String>(std::thread::current().id() != here);
     assert_eq!(run(pure("t"), blocking(elsewhere), json!({})).await.unwrap().structured, Some(json!(true).into()));
-    let typed = blocking_typed(|_: &ToolContext, Repeat { text, times }| Ok::<_, String>(text.repeat(times)));
-    assert_eq!(run(repeat(), typed, json!({"text": "a"})).await.unwrap().to_text(), "aa");
 }
 
 /// A struct with state.

@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use crate::sample::{Log, No, closed, echo, echoing, granted, hang, holding, pure, reader, with_timeout};
 use serde_json::{Value, json};
-use tools::{
-    ErrorCode, Grant, Handler as _, HandlerFuture, Layer, Limits, Next, Tool, ToolContext, ToolError, ToolErrorKind,
-    ToolResult, layered,
-};
+use tools::layer::{Layer, Next};
+use tools::{ErrorCode, Grant, HandlerFuture, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
 
 /// Logs when a call enters and leaves.
 struct Trace(&'static str, Log);
@@ -26,7 +24,7 @@ impl Layer for Trace {
 }
 
 #[tokio::test]
-async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registration_are_inside() {
+async fn the_layer_that_was_added_first_is_outermost() {
     let log = Log::default();
     let trace = |name| Trace(name, log.clone());
     let handler = {
@@ -36,25 +34,23 @@ async fn the_first_layer_of_the_context_is_outermost_and_those_of_the_registrati
             std::future::ready("done".to_owned())
         }
     };
-    let catalog = holding(pure("t"), layered(trace("c"), layered(trace("d"), handler)));
+    let catalog = holding(pure("t"), handler);
     let cx = ToolContext::new().with_layer(Arc::new(trace("a"))).with_layer(Arc::new(trace("b")));
     catalog.execute(&cx, "t", json!({})).await.unwrap();
-    let order = ["a> {}", "b> {}", "c> {}", "d> {}", "tool", "<d done", "<c done", "<b done", "<a done"];
-    assert_eq!(log.taken(), order);
+    assert_eq!(log.taken(), ["a> {}", "b> {}", "tool", "<b done", "<a done"]);
 }
 
 #[tokio::test]
 async fn a_refused_call_reaches_no_layer() {
     let log = Log::default();
-    let mut catalog = echoing([closed("closed")]);
-    catalog.register(reader("read"), layered(Trace("inner", log.clone()), echo)).unwrap();
-    let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("outer", log.clone())));
+    let catalog = echoing([closed("closed"), reader("read")]);
+    let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("a", log.clone())));
     catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
     catalog.execute(&cx, "read", json!({"path": "b"})).await.unwrap_err();
     catalog.execute(&cx.clone().with_approver(Arc::new(No)), "read", json!({"path": "b"})).await.unwrap_err();
     assert_eq!(log.taken(), [""; 0]);
     catalog.execute(&cx, "read", json!({"path": "src/a"})).await.unwrap();
-    assert_eq!(log.taken().len(), 4);
+    assert_eq!(log.taken().len(), 2);
 }
 
 /// Answers instead of the tool, or interferes with it.
@@ -89,11 +85,10 @@ async fn a_layer_that_panics_or_waits_ends_like_a_tool() {
     let impatient = with_timeout(pure("t"), Duration::from_millis(50));
     let error = run(impatient, |_, _| HandlerFuture::new(std::future::pending())).await.unwrap_err();
     assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
-    let handler = layered(Odd(|cx, next| next.call(cx)), hang);
-    assert!(handler.needs().is_empty() && handler.origin().contains("hang"));
-    let catalog = holding(pure("t"), handler);
-    let cx = ToolContext::new().with_timeout(Duration::from_millis(20));
-    assert_eq!(catalog.execute(&cx, "t", json!({})).await.unwrap_err().code(), ErrorCode::Timeout);
+    let cx =
+        ToolContext::new().with_timeout(Duration::from_millis(20)).with_layer(Arc::new(Odd(|cx, next| next.call(cx))));
+    let error = holding(pure("t"), hang).execute(&cx, "t", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Timeout, "{error}");
 }
 
 #[tokio::test]

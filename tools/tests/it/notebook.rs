@@ -6,10 +6,10 @@ use std::future::pending;
 use std::sync::{Arc, Mutex};
 
 use tools::journal::{
-    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalFuture,
-    OutcomeRecord, RecordedCall,
+    BeginResult, CallArguments, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, Journal, JournalError,
+    JournalFuture, OutcomeRecord, RecordedCall,
 };
-use tools::{Digest, ErrorCode, JournalError, ToolResult};
+use tools::{Digest, ErrorCode, ToolResult};
 
 /// An in-memory journal. Clones share their records.
 #[derive(Clone, Default)]

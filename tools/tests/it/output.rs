@@ -3,7 +3,9 @@
 use crate::sample::{holding, pure};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{Catalog, Content, ErrorCode, Limits, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult};
+use tools::{
+    Catalog, Content, ErrorCode, Limits, OutsideText, Tool, ToolContext, ToolError, ToolErrorKind, ToolResult,
+};
 
 async fn run(tool: Tool, result: ToolResult) -> Result<ToolResult, ToolError> {
     let mut catalog = Catalog::new();
@@ -50,6 +52,14 @@ async fn text_over_the_limit_keeps_its_head_and_its_tail() {
     let result = run(pure("t"), ToolResult::text(text)).await.unwrap().to_text();
     assert!(result.starts_with("head") && result.ends_with("tail"));
     assert!(result.len() <= Limits::DEFAULT_MAX_OUTPUT_BYTES as usize);
+}
+
+#[tokio::test]
+async fn both_lines_around_a_text_from_outside_outlast_a_cut() {
+    let text = OutsideText::new("https://example.org/", &"a line of text\n".repeat(10_000)).to_string();
+    let result = run(limited(1000), ToolResult::text(text.clone())).await.unwrap().to_text();
+    assert!(result.len() <= 1000, "{} bytes", result.len());
+    assert_eq!((result.lines().next(), result.lines().last()), (text.lines().next(), text.lines().last()));
 }
 
 #[tokio::test]

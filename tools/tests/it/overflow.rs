@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::sample::{holding, pure};
 use serde_json::{Value, json};
+use tools::context::Need;
 use tools::{
-    Catalog, Content, Handler, HandlerFuture, Input, Limits, Need, OutputStore, Services, Tool, ToolContext,
-    ToolErrorKind, ToolResult,
+    Catalog, Content, Handler, HandlerFuture, Input, Limits, OutputStore, Services, Tool, ToolContext, ToolErrorKind,
+    ToolResult,
 };
 
 fn limited(name: &str, max_output_bytes: u64) -> Tool {

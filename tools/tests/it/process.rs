@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use crate::sample::pure;
 use serde_json::{Value, json};
-use tools::{BoundedText, Catalog, ToolContext, handler};
+use tools::{Catalog, ToolContext, handler};
 
 /// The environment variable that names the tool the child runs.
 const TOOL: &str = "TOOLCRIB_TEST_FAULT";
@@ -74,13 +74,6 @@ fn catalog() -> Catalog {
         all.try_reserve_exact(4 << 30).map_err(|error| error.to_string())?;
         Ok(String::new())
     });
-    add("streams_whole", || Ok("x".repeat(1 << 20).repeat(4096)));
-    let streams = |cx: &ToolContext, _: Value| {
-        let (mut text, piece) = (BoundedText::for_call(cx), "x".repeat(1 << 20));
-        (0..4096).for_each(|_| text.push(&piece));
-        text
-    };
-    catalog.register(pure("streams"), handler::blocking(streams)).unwrap();
     catalog
 }
 
@@ -131,12 +124,4 @@ fn a_tool_that_asks_whether_there_is_memory_fails_alone() {
 fn a_tool_that_ends_the_process_does_so() {
     assert_eq!(process("aborts").status.signal(), Some(SIGABRT));
     assert_eq!(process("exits").status.code(), Some(7));
-}
-
-/// Writes 4 GB in 1 GiB of address space. Stored completely, they end the process.
-#[test]
-fn a_bounded_text_takes_in_what_the_process_could_not_hold() {
-    let (bounded, whole) = (process("streams"), process("streams_whole"));
-    assert!(bounded.status.success() && stderr(&bounded).contains("the process lives: 65"), "{}", stderr(&bounded));
-    assert_eq!(whole.status.signal(), Some(SIGABRT), "{}", stderr(&whole));
 }

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tools::context::ApprovalFuture;
 use tools::{
-    Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool, ToolContext,
-    ToolError,
+    Approval, Approver, Catalog, Decision, Effects, Grant, Handler, Limits, Preview, Tool, ToolContext, ToolError,
 };
 
 /// The number of blocking tools that a process runs at once.

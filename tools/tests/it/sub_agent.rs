@@ -6,10 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tools::call::{CallPlace, DeadlineObserver, PersonClock};
+use tools::context::{AgentError, ApprovalFuture};
 use tools::protocol::Limits;
-use tools::{
-    AgentError, Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError,
-};
+use tools::{Approval, Approver, Catalog, Decision, Effects, Grant, Tool, ToolContext, ToolError};
 
 use crate::sample::{Log, pure};
 

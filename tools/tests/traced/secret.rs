@@ -13,12 +13,12 @@ use crate::sample::{echo, holding, pure};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use tools::handler::{blocking_typed, typed};
+use tools::context::ApprovalFuture;
+use tools::handler::typed;
 use tools::schemars::{Schema, SchemaGenerator};
 use tools::{
-    Approval, ApprovalFuture, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input,
-    JsonSchema, Preview, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult,
-    schema_of, tool,
+    Approval, Approver, Arguments, Catalog, Decision, Effects, Grant, Handler, HandlerFuture, Input, JsonSchema,
+    Preview, RegisterError, Secret, Services, Tool, ToolCall, ToolContext, ToolError, ToolResult, schema_of, tool,
 };
 
 /// Arguments with secrets at many places. With `S = String` nothing is secret.
@@ -120,7 +120,11 @@ impl<H: Handler> Handler for Anew<H> {
     }
 }
 
-fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mut Catalog, name: &str, blocks: bool) {
+fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(
+    catalog: &mut Catalog,
+    name: &str,
+    is_layered: bool,
+) {
     let effects: Effects = serde_json::from_value(json!({"writes": ["vault:{mode}"]})).unwrap();
     let tool = Tool::new(name, "Keeps things.", schema_of::<Vault<S>>()).unwrap().with_effects(effects);
     let open = |vault: Vault<S>| match vault.mode.as_str() {
@@ -128,11 +132,8 @@ fn vault<S: JsonSchema + DeserializeOwned + Debug + Send + 'static>(catalog: &mu
         "panic" => panic!("{vault:?}"),
         _ => Ok(format!("{vault:?}")),
     };
-    if blocks {
-        catalog.register(tool, Anew(blocking_typed(move |_: &ToolContext, vault| open(vault)))).unwrap();
-    } else {
-        catalog.register(tool, typed(move |_: ToolContext, vault| async move { open(vault) })).unwrap();
-    }
+    let handler = typed(move |_: ToolContext, vault| async move { open(vault) });
+    if is_layered { catalog.register(tool, Anew(handler)) } else { catalog.register(tool, handler) }.unwrap();
 }
 
 /// Calls the tool with every observer of a call, and returns everything that they received.
@@ -204,13 +205,13 @@ const CASES: [Case; 26] = [
 async fn no_canary_is_found_in_anything_that_a_call_tells() {
     let mut catalog = Catalog::new();
     vault::<Secret>(&mut catalog, "secret", false);
-    vault::<Secret>(&mut catalog, "blocking", true);
+    vault::<Secret>(&mut catalog, "layered", true);
     vault::<String>(&mut catalog, "plain", false);
     for (case, (place, arguments)) in CASES.into_iter().enumerate() {
         for mode in ["tell", "fail", "panic"] {
             // Short, so that it is never abbreviated.
             let canary = |kind: &str| format!("c{kind}{case:02}{mode}");
-            for tool in ["secret", "blocking"] {
+            for tool in ["secret", "layered"] {
                 let observed = observed(&catalog, tool, arguments(mode, &canary("s"))).await;
                 assert!(!observed.contains(&canary("s")), "{place}, {mode}: {observed}");
             }

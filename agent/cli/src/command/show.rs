@@ -115,7 +115,7 @@ fn facts(entry: &Entry, services: &Services) -> Table<2> {
 }
 
 fn needs(entry: &Entry, services: &Services) -> String {
-    let need = |need: &tools::Need| {
+    let need = |need: &tools::context::Need| {
         let is_met = services.unmet(std::slice::from_ref(need)).is_empty();
         let state = match services.absence(need) {
             None if is_met => "met",

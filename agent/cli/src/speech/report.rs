@@ -1,6 +1,7 @@
 //! The line and the faults of `doctor` on speech.
 
-use tools::{Need, Services};
+use tools::Services;
+use tools::context::Need;
 use tools_builtin::tts::{self, Speech};
 
 use super::service::configured;

@@ -73,8 +73,9 @@ fn common_names_stay_and_others_are_readable() {
         ("Search (v2)", "Search-_--_--___---v2_--__-___"),
         ("weather in 東京", "weather_-in-_--_--_e69db1e4baacz"),
     ] {
-        assert_eq!(Provider.encode(&ToolName::from_foreign(foreign).unwrap()), wire);
-        assert_eq!(Provider.decode(wire).unwrap().to_foreign(), foreign);
+        let name = ToolName::from_foreign(foreign).unwrap();
+        assert_eq!(Provider.encode(&name), wire);
+        assert_eq!(Provider.decode(wire), Some(name));
     }
 }
 

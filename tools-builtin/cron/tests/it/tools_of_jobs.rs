@@ -1,8 +1,9 @@
 //! The tools, through the whole pipeline.
 
 use serde_json::json;
+use tools::context::Exposure;
 use tools::policy::{Rule, SensitivePath, SensitivePaths, Sensitivity};
-use tools::{Catalog, Decision, Exposure, Policy, RegisterError, Secret, ToolErrorKind, tool};
+use tools::{Catalog, Decision, Policy, RegisterError, Secret, ToolErrorKind, tool};
 use tools_cron::{JobSpec, Jobs, Work};
 use tools_testkit::{HouseRules, RecordingApprover, TestHost};
 

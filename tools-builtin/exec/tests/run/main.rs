@@ -1,4 +1,5 @@
-//! Calls of `exec.run` and `exec.shell` through the whole pipeline, judged from outside. This binary is also the host.
+//! Calls of `exec.run` and `exec.shell` through the whole pipeline, judged from outside. A program of its own, because it is also the host,
+//! which the sandbox starts again, and because it needs the feature `tools`.
 
 #![allow(
     clippy::print_stdout,
@@ -16,6 +17,8 @@ mod daily;
 mod git;
 #[cfg(target_os = "linux")]
 mod hostile;
+#[cfg(all(target_os = "linux", feature = "network"))]
+mod network;
 #[cfg(target_os = "linux")]
 mod permission;
 #[cfg(target_os = "linux")]
@@ -49,6 +52,8 @@ fn main() {
         daily::trials(),
         shell::trials(),
         background::trials(),
+        #[cfg(feature = "network")]
+        network::trials(),
     ];
     libtest_mimic::run(&libtest_mimic::Arguments::from_args(), trials.into_iter().flatten().collect()).exit();
 }

@@ -1,6 +1,7 @@
 //! Programs below a supervisor, judged from outside by `/proc`. Shows each promise without walls and inside of bubblewrap.
 //!
-//! This program is also the host that tests kill. The long run: `cargo test -p toolcrib-exec --test supervise -- --ignored`.
+//! A program of its own, because it is also the host that tests kill. Unlike `run` it needs no feature, and unlike `walls` it has a long
+//! run whose cases run one after the other, because they measure times: `cargo test -p toolcrib-exec --test supervise -- --ignored`.
 
 #[cfg(target_os = "linux")]
 mod evaders;

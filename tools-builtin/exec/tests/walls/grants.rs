@@ -18,7 +18,9 @@ pub(crate) fn trials(case: &Case) -> Vec<Trial> {
 echo new >\"$OUTSIDE/new\"";
             let output = shell(site, case, script, |walls| walls.read = vec!["/".into()]);
             let printed = String::from_utf8_lossy(&output.stdout);
-            assert_eq!(printed.matches(SECRET).count(), 1, "{output:?}");
+            // Inside of bubblewrap, the folders for temporary files of everybody are private ones.
+            let is_private = !case.alone && ["/tmp", "/var/tmp"].iter().any(|folder| site.path("").starts_with(folder));
+            assert_eq!(printed.matches(SECRET).count(), usize::from(!is_private), "{output:?}");
             assert_eq!(printed.contains("/proc/"), case.alone, "{output:?}");
             assert!(!site.path("outside/new").exists());
             Ok(())

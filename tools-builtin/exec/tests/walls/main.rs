@@ -1,6 +1,7 @@
 //! Probes from inside a confined program, each with a positive control outside, for each combination of layers and each user.
 //!
-//! This binary is also the host: the sandbox starts it again. `cargo test -p toolcrib-exec --test walls` runs the two confinements, as the
+//! A program of its own, because it is also the host, which the sandbox starts again. Unlike `run` it needs no feature, and unlike
+//! `supervise` it has a long run whose cases run at the same time. `cargo test -p toolcrib-exec --test walls` runs the two confinements, as the
 //! current user. `-- --include-ignored` adds bubblewrap without Landlock and, for root, another user. Cases that this machine cannot run
 //! are listed with the reason.
 

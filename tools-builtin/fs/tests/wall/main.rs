@@ -1,5 +1,5 @@
-//! Confinement tests that check the files outside the workspace. A release build tries all hostile paths. The ignored tests are longer
-//! races.
+//! Confinement tests that check the files outside the workspace. The ignored tests are longer races. A program of its own, because
+//! `.ci/run` also builds it optimised, to try all hostile paths.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tools::{Exposure, Grant};
+use tools::Grant;
+use tools::context::Exposure;
 use tools_memory::{Filter, Memory, MemoryEntry};
 use tools_testkit::TestHost;
 

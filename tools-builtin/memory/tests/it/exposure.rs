@@ -1,7 +1,8 @@
 //! Memories of sessions that have read text from outside.
 
 use serde_json::json;
-use tools::{Exposure, tool};
+use tools::context::Exposure;
+use tools::tool;
 use tools_memory::Filter;
 use tools_testkit::TestHost;
 

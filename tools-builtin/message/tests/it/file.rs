@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tools::Exposure;
+use tools::context::Exposure;
 use tools_http::HttpOptions;
 use tools_message::ChannelSettings;
 use tools_testkit::TestHost;

@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use serde_json::{Value, json};
-use tools::{Content, ErrorCode, Exposure, ToolError, ToolResult};
+use tools::context::Exposure;
+use tools::{Content, ErrorCode, ToolError, ToolResult};
 use tools_exec::Sandbox;
 use tools_fs::Workspace;
 use tools_http::testing::TestServer;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tools::{ToolError, ToolErrorKind};
+use tools::ToolErrorKind;
 use tools_http::testing::{Received, TestAuthority, TestResolver, TestServer};
 use tools_http::{HttpClient, HttpOptions, Url};
 use tools_testkit::TestHost;
@@ -58,7 +58,7 @@ impl TestService {
 
     /// Calls `weather.get`, which must fail, and returns the kind of the error.
     pub(crate) async fn failure(&self, arguments: Value) -> ToolErrorKind {
-        self.host.call("weather.get", arguments).await.map_err(ToolError::into_kind).unwrap_err()
+        self.host.call("weather.get", arguments).await.map_err(|error| error.kind().clone()).unwrap_err()
     }
 
     /// Returns the requests so far, each as the host and the URL.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::crib::{Crib, context};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Grant, Policy, Tool, ToolContext};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Catalog, Decision, Effects, Grant, Policy, Tool, ToolContext};
 use tools_journal::JournalOptions;
 
 /// Denies everything.

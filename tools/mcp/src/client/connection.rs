@@ -4,7 +4,6 @@ use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use rmcp::RoleClient;
 use rmcp::model::{self, ErrorCode, ServerNotification, SubscriptionFilter};
 use rmcp::service::{Peer, RunningService, ServiceError, Subscription};
@@ -209,9 +208,8 @@ impl Connection {
     }
 }
 
-fn delays() -> ExponentialBackoff {
-    let builder = ExponentialBuilder::new().with_min_delay(SHORTEST).with_max_delay(LONGEST).with_jitter();
-    builder.without_max_times().build()
+fn delays() -> impl Iterator<Item = Duration> {
+    tools::call::delays(SHORTEST, LONGEST, usize::MAX)
 }
 
 /// Returns the changes that a server reports to subscribers. Returns `None` if there are none, or if it reports them without a

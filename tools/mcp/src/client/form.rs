@@ -3,7 +3,8 @@
 use rmcp::model::ElicitationSchema;
 use serde_json::{Map, Value, json};
 use tools::question::AnswerKind;
-use tools::{Answer, Json, Question, ToolContext, ValueSchema, visible_line};
+use tools::schema::ValueSchema;
+use tools::{Answer, Json, Question, ToolContext, visible_line};
 
 use super::elicitation::{Asked, ask, put};
 

@@ -1,7 +1,8 @@
 //! [`PeerApprover`]: asks the person at the client to approve a call.
 
 use serde_json::{Value, json};
-use tools::{Approval, ApprovalFuture, Approver, Decision, visible_line};
+use tools::context::ApprovalFuture;
+use tools::{Approval, Approver, Decision, visible_line};
 
 use super::peer::{Peer, PeerRequest};
 

@@ -1,8 +1,9 @@
 //! [`PeerPerson`]: puts questions of tools to the person at the client.
 
 use serde_json::{Value, json};
+use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
-use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+use tools::{Answer, Person, Question, ToolContext};
 
 use super::peer::{Peer, PeerRequest};
 

@@ -11,8 +11,9 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, model};
 use serde_json::{Value, json};
+use tools::context::{AnswerFuture, NobodyThere};
 use tools::question::AnswerKind;
-use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+use tools::{Answer, Person, Question, ToolContext};
 use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler, Sampling};
 
 use crate::scripted::{BOTH, LEGACY, MODERN, Scripted, cx, imported, tool};

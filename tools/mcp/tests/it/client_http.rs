@@ -12,7 +12,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tools::{Answer, AnswerFuture, CancellationToken, Person, Question, ToolContext, ToolErrorKind};
+use tools::context::AnswerFuture;
+use tools::{Answer, CancellationToken, Person, Question, ToolContext, ToolErrorKind};
 use tools_mcp::client::{HttpServer, Import, Status};
 
 use crate::client_call::endless;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use rmcp::model::InputRequest;
 use rmcp::task_manager::TaskOptions;
 use serde_json::json;
-use tools::{Answer, AnswerFuture, NobodyThere, Person, Question, ToolContext};
+use tools::context::{AnswerFuture, NobodyThere};
+use tools::{Answer, Person, Question, ToolContext};
 
 use crate::client_elicitation::form;
 use crate::scripted::{cx, imported};

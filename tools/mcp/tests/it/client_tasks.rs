@@ -136,7 +136,7 @@ async fn failures_of_a_task_are_those_of_its_call() {
                 assert!(result.is_error);
                 result.to_text()
             }
-            Err(failed) => error(failed.into_kind()),
+            Err(failed) => error(failed.kind().clone()),
         };
         assert!(text.contains(reason), "{text}");
         let cx = keeping();
@@ -144,7 +144,7 @@ async fn failures_of_a_task_are_those_of_its_call() {
         assert_eq!(tasks(&cx).next_ended().await.state.to_string(), state);
         let again = match tasks(&cx).result(&cx, "t1").await {
             Ok(result) => result.to_text(),
-            Err(failed) => error(failed.into_kind()),
+            Err(failed) => error(failed.kind().clone()),
         };
         assert_eq!(again, text);
     }

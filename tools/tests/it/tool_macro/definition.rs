@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tools::context::Need;
 use tools::protocol::Declared;
-use tools::{Catalog, DefinitionError, Effects, JsonSchema, Need, RegisterError, Submission, ToolContext, tool};
+use tools::{Catalog, DefinitionError, Effects, JsonSchema, RegisterError, Submission, ToolContext, tool};
 
 use super::tool;
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use serde_json::json;
+use tools::layer::{Layer, Next};
 use tools::policy::{Rule, Verdict};
-use tools::{Decision, HandlerFuture, Layer, Next, Policy, ToolContext, ToolResult};
+use tools::{Decision, HandlerFuture, Policy, ToolContext, ToolResult};
 use tools_testkit::{RecordingApprover, TempWorkspace};
 
 use crate::setup::{ALL, host, trial};

@@ -1,7 +1,8 @@
 //! A person and a model, who answer each question of a server.
 
+use tools::context::AnswerFuture;
 use tools::question::AnswerKind;
-use tools::{Answer, AnswerFuture, Person, Question, ToolContext};
+use tools::{Answer, Person, Question, ToolContext};
 use tools_mcp::client::{Sample, SampleFuture, SampleRequest, Sampler};
 
 /// A person who agrees, and leaves each field of a form as it is.

@@ -68,12 +68,6 @@ impl Challenges {
         self.keep();
     }
 
-    /// Forgets all.
-    pub(super) fn remove(&self) -> std::io::Result<()> {
-        *self.state() = State { is_refused: false, kept: Some(Kept::default()) };
-        self.path.as_ref().map_or(Ok(()), |path| private_file::remove(path).map(drop))
-    }
-
     /// Returns true if a login may permit what was refused.
     pub(super) fn is_pending(&self) -> bool {
         self.state().is_refused || !self.scopes().is_empty()

@@ -81,7 +81,7 @@ impl Settings {
 
 impl HttpServer {
     /// Sets the folder for the tokens of [logins](Self::log_in). Its files are for their owner alone. Use the state folder of the program,
-    /// which is hidden from tools. A header `authorization` of the user takes the place of tokens.
+    /// which is hidden from tools. Removing the folder ends the login. A header `authorization` of the user takes the place of tokens.
     #[must_use]
     pub fn with_tokens(mut self, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
@@ -173,15 +173,6 @@ impl HttpServer {
         let mut scopes = Store::new(folder, &self.url).granted();
         scopes.extend(lacking.into_iter().filter(|scope| !scopes.contains(scope)).collect::<Vec<_>>());
         request.with_scopes(scopes)
-    }
-
-    /// Removes the tokens.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be removed.
-    pub fn log_out(&self) -> io::Result<()> {
-        self.login.challenges.remove()?;
-        self.login.folder.as_deref().map_or(Ok(()), |folder| Store::new(folder, &self.url).remove())
     }
 
     /// Makes the state of the authorisation, with the tokens that are stored.

@@ -152,17 +152,6 @@ async fn a_login_has_the_scopes_of_the_challenge_and_the_next_one_those_that_a_r
             && form(&request.body).get("refresh_token").is_some_and(|token| token == "scopes-read-write")
     });
     assert_eq!(refreshed.count(), 1);
-    other.log_out().unwrap();
-    assert_eq!(
-        std::fs::read_dir(folder.path())
-            .unwrap()
-            .filter(|entry| {
-                let path = entry.as_ref().unwrap().path();
-                path.extension().is_none_or(|extension| extension != "lock")
-            })
-            .count(),
-        0
-    );
 }
 
 #[tokio::test]

@@ -84,8 +84,7 @@ async fn a_login_stores_tokens_for_the_owner_alone_which_are_sent_refreshed_and_
     // Tokens that others can read are not used.
     std::fs::set_permissions(&files[0], std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(post(&mcp).await.is_err());
-    mcp.log_out().unwrap();
-    assert!(!files[0].exists() && mcp.log_out().is_ok());
+    std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(post(&mcp).await, Err(Failure::AuthRequired(_))));
 }
 
@@ -101,10 +100,6 @@ async fn the_secret_of_a_registration_is_kept_with_the_tokens_and_used_to_renew_
         let sent = format!("Bearer access-token-{number}");
         assert_eq!(site.mcp_requests().last().unwrap().header("authorization"), Some(&*sent));
     }
-    mcp.log_out().unwrap();
-    let kept = std::fs::read_dir(folder.path()).unwrap().flatten();
-    let has_secret = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap().contains("registered-secret");
-    assert_eq!(kept.filter(|entry| has_secret(entry.path())).count(), 0);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! [`image_type`]: the images that models accept.
+//! The images that models accept.
 
 /// The maximum size of an image in bytes, as the large providers accept it.
 pub const MAX_IMAGE_BYTES: usize = 5 * 1024 * 1024;
@@ -6,7 +6,7 @@ pub const MAX_IMAGE_BYTES: usize = 5 * 1024 * 1024;
 /// Returns the media type of an image by its first 12 bytes. Returns `None` for formats that models do not accept.
 ///
 /// ```
-/// assert_eq!(tools::image_type(b"GIF89a"), Some("image/gif"));
+/// assert_eq!(tools::image::image_type(b"GIF89a"), Some("image/gif"));
 /// ```
 pub fn image_type(head: &[u8]) -> Option<&'static str> {
     match head {

@@ -14,7 +14,7 @@ use tools_http::HttpOptions;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
 use tools_testkit::{RecordingApprover, TempWorkspace};
 
-use crate::setup::{host, names, run, runtime, sh, trial};
+use super::setup::{host, names, run, runtime, sh, trial};
 
 const CURL: &str = "/usr/bin/curl";
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tools_http::testing::{TestAuthority, TestServer};
 use tools_testkit::TempWorkspace;
 
-use crate::setup::{host, names, runtime, sh, trial};
-use crate::world::PYTHON;
+use super::setup::{host, names, runtime, sh, trial};
+use super::world::PYTHON;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

@@ -13,7 +13,7 @@ use tools_http::HttpClient;
 use tools_http::testing::TestServer;
 use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace, TestHost};
 
-use crate::setup::{runtime, trial_alone};
+use super::setup::{runtime, trial_alone};
 
 const CURL: &str = "/usr/bin/curl";
 

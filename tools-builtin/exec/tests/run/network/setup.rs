@@ -71,7 +71,7 @@ fn trial_with(
     programs: &'static [&'static str],
     test: fn(),
 ) -> Trial {
-    Trial::ignorable_test(name, move || {
+    Trial::ignorable_test(format!("network::{name}"), move || {
         match layers().confinement() {
             Ok(confinement) if is_fit(&confinement) => {}
             other => return Ok(Completion::ignored_with(format!("{other:?}"))),

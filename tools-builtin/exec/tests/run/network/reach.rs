@@ -11,8 +11,8 @@ use tools::policy::{Policy, Rule, Verdict};
 use tools_http::{HttpOptions, Resolver, ResolverFuture};
 use tools_testkit::{TempWorkspace, TestHost};
 
-use crate::setup::{host, run, trial};
-use crate::world::{PYTHON, World};
+use super::setup::{host, run, trial};
+use super::world::{PYTHON, World};
 
 /// The least number of ways.
 const WAYS: usize = 200;
