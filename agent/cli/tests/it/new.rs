@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Crib;
@@ -55,29 +55,49 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
 #[test]
 #[ignore = "builds a workspace of its own: cargo test -p toolcrib --test it -- --ignored a_new_workspace_compiles"]
 fn a_new_workspace_compiles_passes_its_tests_and_runs() {
-    let crib = Crib::new();
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    crib.run(&["new", "my-bot", "--path", checkout.to_str().unwrap()]).expect(0);
-    let workspace = crib.root().join("my-bot");
-    // The versions of the checkout need no build of their own.
-    fs::copy(checkout.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
-    let cargo = |arguments: &[&str]| {
+    let workspace = NewWorkspace::new();
+    // With the features of the checkout, its build is used again.
+    add_features(&workspace.folder());
+    workspace.cargo(&["test", "--workspace"]);
+    assert!(workspace.cargo(&["run", "--", "list"]).contains("text.count"));
+    let answer = workspace.cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);
+    assert_eq!(answer.trim(), "4");
+}
+
+#[test]
+#[ignore = "builds all dependencies: cargo test -p toolcrib --test it -- --ignored a_new_crate_declares_its_features"]
+fn a_new_crate_declares_its_features() {
+    // The program is one line that uses the library `toolcrib`.
+    NewWorkspace::new().cargo(&["check", "--package", "my-bot-tools", "--tests"]);
+}
+
+struct NewWorkspace(Crib);
+
+impl NewWorkspace {
+    fn new() -> Self {
+        let workspace = Self(Crib::new());
+        workspace.0.run(&["new", "my-bot", "--path", checkout().to_str().unwrap()]).expect(0);
+        // The versions of the checkout need no build of their own.
+        fs::copy(checkout().join("Cargo.lock"), workspace.folder().join("Cargo.lock")).unwrap();
+        workspace
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.0.root().join("my-bot")
+    }
+
+    /// Runs cargo, which uses what the checkout has built, and returns its output.
+    fn cargo(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO"));
-        command.args(arguments).current_dir(&workspace);
-        // Shares what the checkout has built.
-        command.env("CARGO_TARGET_DIR", checkout.join("target"));
+        command.args(arguments).current_dir(self.folder()).env("CARGO_TARGET_DIR", checkout().join("target"));
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
-    };
-    // The crate of tools declares the features that it needs. The program is one line that uses the library `toolcrib`.
-    cargo(&["check", "--package", "my-bot-tools", "--tests"]);
-    // With the features of the checkout, its build is used again.
-    add_features(&workspace);
-    cargo(&["test", "--workspace"]);
-    assert!(cargo(&["run", "--", "list"]).contains("text.count"));
-    let answer = cargo(&["run", "--", "run", "--provider", "direct", "text.count text='to be or not'"]);
-    assert_eq!(answer.trim(), "4");
+    }
+}
+
+fn checkout() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Adds a member that turns on the features which the tests of the checkout turn on.
