@@ -69,10 +69,20 @@ impl Reached {
         names.into_iter().for_each(|name| *self.0.entry(name).or_default() += 1);
     }
 
-    /// Asserts that each rule changed enough schemas for a property test.
-    pub(super) fn assert_each(&self, rules: &[&str]) {
-        let missing: Vec<_> = rules.iter().filter(|rule| self.0.get(**rule).is_none_or(|count| *count < 10)).collect();
-        assert!(missing.is_empty(), "{missing:?} of {:?}", self.0);
+    /// Calls `add` with one seed after the other, at most 1,000, until each rule has changed enough schemas for a property test.
+    pub(super) fn assert_each(rules: &[&str], add: impl Fn(&mut Self, u64)) {
+        let mut reached = Self::default();
+        let missing = |reached: &Self| {
+            let is_missing = |rule: &&&str| reached.0.get(**rule).is_none_or(|count| *count < 10);
+            rules.iter().filter(is_missing).copied().collect::<Vec<_>>()
+        };
+        for seed in seeds(1_000) {
+            add(&mut reached, seed);
+            if missing(&reached).is_empty() {
+                return;
+            }
+        }
+        panic!("{:?} of {:?}", missing(&reached), reached.0);
     }
 }
 
@@ -83,26 +93,25 @@ pub(super) fn seeds(count: u64) -> impl Iterator<Item = u64> {
 
 #[test]
 fn the_schemas_reach_each_rule_of_relaxed_definitions() {
-    let mut reached = Reached::default();
-    for seed in seeds(1_000) {
+    let rules = [
+        "Alternative", "Boolean", "Bound", "Conjunction", "Constant", "CutOff", "Draft", "Enumeration", "Items", "Key",
+        "Properties", "Reference", "RootType", "RootUnion", "Unresolved",
+    ];
+    let keywords = [
+        "additionalProperties", "anyOf", "contains", "default", "dependentRequired", "dependentSchemas", "if", "items",
+        "maxItems", "minLength", "minProperties", "not", "pattern", "patternProperties", "propertyNames", "then",
+        "type", "unevaluatedProperties",
+    ];
+    Reached::assert_each(&[&rules[..], &keywords].concat(), |reached, seed| {
         let schema = schema(&mut Choices::new(seed));
         if accepted(&schema, seed, 12, &OTHER_KEYS).is_empty() {
-            continue;
+            return;
         }
         let tool = Tool::new("a.tool", "A tool.", schema).unwrap();
         for format in Format::ALL {
             reached.add(&format.tool(&tool, Strictness::Relaxed).unwrap().changes);
         }
-    }
-    reached.assert_each(&[
-        "Alternative", "Boolean", "Bound", "Conjunction", "Constant", "CutOff", "Draft", "Enumeration", "Items", "Key",
-        "Properties", "Reference", "RootType", "RootUnion", "Unresolved",
-    ]);
-    reached.assert_each(&[
-        "additionalProperties", "anyOf", "contains", "default", "dependentRequired", "dependentSchemas", "if", "items",
-        "maxItems", "minLength", "minProperties", "not", "pattern", "patternProperties", "propertyNames", "then",
-        "type", "unevaluatedProperties",
-    ]);
+    });
 }
 
 proptest! {
