@@ -151,8 +151,8 @@ pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 
     messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + bytes(part)).sum()
 }
 
-/// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages after
-/// the last request, unless requests leave out more since then.
+/// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages
+/// after the recorded ones.
 pub(super) fn request_bytes(run: &Run) -> u64 {
     if let Some((bytes, added)) = run.recorded_bytes() {
         return bytes + shown_bytes(added, run.compaction());
@@ -236,7 +236,9 @@ mod tests {
         let mut run = Run::new(vec![Message::text(Role::User, "Read.")]);
         let is_exact = |run: &Run| assert_eq!(request_bytes(run), prompt_bytes(&run.request_messages()));
         for id in ["c1", "c2", "c3", "c4"] {
+            run.record_bytes(request_bytes(&run));
             run.add_note("A note.");
+            is_exact(&run);
             run.record_bytes(request_bytes(&run));
             run.turn(Turn::calls([ToolCall::new(id, "read", json!({"path": "a.txt"}))])).unwrap();
             is_exact(&run);

@@ -6,7 +6,7 @@ use tools::Content;
 use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
-use super::metering::{charge, request_bytes};
+use super::metering::charge;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
 use crate::run::AnswerCheck;
@@ -57,10 +57,9 @@ impl Driver {
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
-        let bytes = request_bytes(run);
-        run.record_bytes(bytes);
         if let Some(usage) = turn.usage {
-            run.compaction_mut().measure(self.definition_bytes(run_cx) + bytes, usage.input_tokens);
+            let bytes = self.request_size(run, run_cx).bytes;
+            run.compaction_mut().measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;
         texts.into_iter().for_each(|text| sink.send(|| Event::Text { text }));

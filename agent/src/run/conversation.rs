@@ -19,7 +19,7 @@ pub(super) struct Conversation {
     counted: Option<CountedRequest>,
 }
 
-/// The bytes of the last request. Messages that were sent do not change, so later requests count only the new ones.
+/// The bytes of the first messages in requests, which later requests do not count again.
 #[derive(Clone, Copy, Debug)]
 struct CountedRequest {
     messages: usize,
@@ -50,6 +50,7 @@ impl Conversation {
 
     /// Returns the newest message, to add to it. Its calls must stay as they are.
     pub(super) fn newest_mut(&mut self) -> Option<&mut Message> {
+        self.counted.take_if(|counted| counted.messages == self.messages.len());
         Arc::make_mut(&mut self.messages).last_mut()
     }
 
@@ -81,13 +82,13 @@ impl Conversation {
 }
 
 impl Run {
-    /// Records the bytes of the messages of a request.
+    /// Records the bytes that the messages have in a request.
     pub(crate) fn record_bytes(&mut self, bytes: u64) {
         let (messages, version) = (self.messages().len(), self.compaction.version());
         self.messages.counted = Some(CountedRequest { messages, bytes, version });
     }
 
-    /// Returns the recorded bytes of the last request, and the messages after it. Returns `None` if requests leave out more since then.
+    /// Returns the recorded bytes and the messages after the recorded ones. Returns `None` if these have other bytes by now.
     pub(crate) fn recorded_bytes(&self) -> Option<(u64, &[Message])> {
         let counted = self.messages.counted.filter(|counted| counted.version == self.compaction.version())?;
         Some((counted.bytes, &self.messages()[counted.messages..]))
