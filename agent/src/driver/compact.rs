@@ -141,9 +141,11 @@ impl Driver {
         Ok(())
     }
 
-    /// Returns the size of the run's next request.
-    pub(super) fn request_size(&self, run: &Run, run_cx: &RunContext<'_>) -> RequestSize {
-        let bytes = self.definition_bytes(run_cx) + request_bytes(run);
+    /// Returns the size of the run's next request, and records it, so that the size of a later one is computed from it.
+    pub(super) fn request_size(&self, run: &mut Run, run_cx: &RunContext<'_>) -> RequestSize {
+        let bytes = request_bytes(run);
+        run.record_bytes(bytes);
+        let bytes = self.definition_bytes(run_cx) + bytes;
         RequestSize { bytes, tokens: run.compaction().tokens(bytes) }
     }
 }

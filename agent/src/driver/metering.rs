@@ -151,8 +151,12 @@ pub(super) fn shown_bytes(messages: &[Message], compaction: &Compaction) -> u64 
     messages.iter().flat_map(|message| &message.parts).map(|part| PART_BYTES + bytes(part)).sum()
 }
 
-/// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them.
+/// Returns the bytes of the [messages for the next request](Run::request_messages), without a copy of them. Counts only the messages
+/// after the recorded ones.
 pub(super) fn request_bytes(run: &Run) -> u64 {
+    if let Some((bytes, added)) = run.recorded_bytes() {
+        return bytes + shown_bytes(added, run.compaction());
+    }
     let (before, summary, after) = run.compaction().split(run.messages());
     let summary = summary.map_or(0, |text| PART_BYTES + text.len() as u64);
     shown_bytes(before, run.compaction()) + summary + shown_bytes(after, run.compaction())
@@ -225,5 +229,29 @@ mod tests {
         sizes.push(request_bytes(&run));
         assert_eq!(sizes.last(), Some(&prompt_bytes(&run.request_messages())));
         assert!(sizes.is_sorted_by(|before, after| before > after), "{sizes:?}");
+    }
+
+    #[test]
+    fn a_request_after_a_counted_one_is_measured_as_it_is_sent() {
+        let mut run = Run::new(vec![Message::text(Role::User, "Read.")]);
+        let is_exact = |run: &Run| assert_eq!(request_bytes(run), prompt_bytes(&run.request_messages()));
+        for id in ["c1", "c2", "c3", "c4"] {
+            run.record_bytes(request_bytes(&run));
+            run.add_note("A note.");
+            is_exact(&run);
+            run.record_bytes(request_bytes(&run));
+            run.turn(Turn::calls([ToolCall::new(id, "read", json!({"path": "a.txt"}))])).unwrap();
+            is_exact(&run);
+            run.result(id, ToolResult::structured(json!({"text": "long ".repeat(99)}))).unwrap();
+            is_exact(&run);
+        }
+        run.compaction_mut().replace("c1".to_owned(), "[handle c1]".to_owned());
+        is_exact(&run);
+        run.record_bytes(request_bytes(&run));
+        run.summarise(1..5, "A summary.".to_owned(), String::new());
+        is_exact(&run);
+        run.record_bytes(request_bytes(&run));
+        run.turn(Turn::answer("Done.")).unwrap();
+        is_exact(&run);
     }
 }

@@ -6,7 +6,7 @@ use tools::Content;
 use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
-use super::metering::{charge, prompt_bytes};
+use super::metering::charge;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
 use crate::run::AnswerCheck;
@@ -58,7 +58,7 @@ impl Driver {
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();
         if let Some(usage) = turn.usage {
-            let bytes = self.definition_bytes(run_cx) + prompt_bytes(&request);
+            let bytes = self.request_size(run, run_cx).bytes;
             run.compaction_mut().measure(bytes, usage.input_tokens);
         }
         run.turn(turn)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use tools::protocol::{Message, Part};
 
-use super::PastResults;
+use super::{PastResults, Run};
 
 /// Messages whose added calls have unique ids. Serialises as the messages.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +16,16 @@ pub(super) struct Conversation {
     /// The ids of all calls, each with the lowest suffix that may be unused. Blank ids share the empty key. Collecting the ids
     /// for each turn would make long runs quadratic.
     used_ids: BTreeMap<String, u64>,
+    counted: Option<CountedRequest>,
+}
+
+/// The bytes of the first messages in requests, which later requests do not count again.
+#[derive(Clone, Copy, Debug)]
+struct CountedRequest {
+    messages: usize,
+    bytes: u64,
+    /// The version of the compaction.
+    version: u64,
 }
 
 impl Conversation {
@@ -40,6 +50,7 @@ impl Conversation {
 
     /// Returns the newest message, to add to it. Its calls must stay as they are.
     pub(super) fn newest_mut(&mut self) -> Option<&mut Message> {
+        self.counted.take_if(|counted| counted.messages == self.messages.len());
         Arc::make_mut(&mut self.messages).last_mut()
     }
 
@@ -70,15 +81,29 @@ impl Conversation {
     }
 }
 
+impl Run {
+    /// Records the bytes that the messages have in a request.
+    pub(crate) fn record_bytes(&mut self, bytes: u64) {
+        let (messages, version) = (self.messages().len(), self.compaction.version());
+        self.messages.counted = Some(CountedRequest { messages, bytes, version });
+    }
+
+    /// Returns the recorded bytes and the messages after the recorded ones. Returns `None` if these have other bytes by now.
+    pub(crate) fn recorded_bytes(&self) -> Option<(u64, &[Message])> {
+        let counted = self.messages.counted.filter(|counted| counted.version == self.compaction.version())?;
+        Some((counted.bytes, &self.messages()[counted.messages..]))
+    }
+}
+
 impl From<Vec<Message>> for Conversation {
     fn from(messages: Vec<Message>) -> Self {
         let ids = messages.iter().flat_map(Message::calls).map(|call| &call.id).filter(|id| !id.is_empty());
         let used_ids = ids.map(|id| (id.clone(), 2)).collect();
-        Self { messages: Arc::new(messages), used_ids }
+        Self { messages: Arc::new(messages), used_ids, counted: None }
     }
 }
 
-/// Compares the messages. The ids follow from them, except for the suffixes.
+/// Compares the messages. The ids and bytes follow from them, except for the suffixes.
 impl PartialEq for Conversation {
     fn eq(&self, other: &Self) -> bool {
         self.messages == other.messages

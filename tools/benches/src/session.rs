@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent::{BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn, TurnFuture};
+use agent::{
+    BudgetLimits, Driver, Provider, RepeatLimits, Request, RunOptions, Selection, Session, Turn, TurnFuture, Usage,
+};
 use serde::{Deserialize, Serialize};
 use tools::journal::{
     BeginResult, CallKey, CallRecord, Checkpoint, CheckpointId, IntentId, JournalFuture, OutcomeRecord, RecordedCall,
 };
-use tools::protocol::{Message, Role};
-use tools::{Admission, Catalog, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, tool};
+use tools::protocol::{Message, Part, Role};
+use tools::{Admission, Catalog, Content, ErrorCode, Grant, Journal, Json, ToolCall, ToolContext, ToolResult, tool};
 
 /// The arguments of [`measure`], as a model writes them.
 pub const MEASURE: &str = r#"{"path": "src/main.rs"}"#;
@@ -151,6 +153,7 @@ struct RepeatingProvider {
     name: &'static str,
     arguments: Json,
     left: AtomicU64,
+    usage: Option<Usage>,
 }
 
 impl Provider for RepeatingProvider {
@@ -163,11 +166,33 @@ impl Provider for RepeatingProvider {
             Ok(left) => Turn::calls([ToolCall::new(format!("call_{left}"), self.name, self.arguments.clone())]),
             Err(_) => Turn::answer("done"),
         };
+        let turn = self.usage.into_iter().fold(turn, Turn::with_usage);
         Box::pin(std::future::ready(Ok(turn)))
     }
 }
 
-/// Runs `steps` steps of one call each, in a session that starts with `messages` messages.
+/// Returns messages as of a resumed session: of each five, a prompt and two calls with their structured results.
+#[allow(clippy::unwrap_used)] // A failure invalidates the measurement.
+fn history(count: usize) -> Vec<Message> {
+    let text = |number| format!("message {number} {}", "x".repeat(200));
+    let (id, name) = (|number| format!("past_{number}"), "records".to_owned());
+    let part = |number| match number % 5 {
+        0 => (Role::User, Part::Content(Content::text(text(number)))),
+        1 | 3 => {
+            let arguments = serde_json::json!({"count": 2, "note": text(number)});
+            (Role::Assistant, Part::ToolCall(ToolCall::new(id(number), &*name, arguments)))
+        }
+        _ => {
+            let result = ToolResult::structured(serde_json::to_value(list(2)).unwrap());
+            (Role::Tool, Part::ToolResult { id: id(number - 1), name: name.clone(), result })
+        }
+    };
+    let message = |(role, part)| Message { role, parts: vec![part] };
+    (0..count).map(|number| message(part(number))).collect()
+}
+
+/// Runs `steps` steps of one call each, in a session that starts with `messages` messages. With checkpoints, the provider also reports
+/// its usage and the size of the context is known, so that requests are measured.
 ///
 /// # Panics
 /// Panics if a call fails.
@@ -177,15 +202,17 @@ pub async fn steps(name: &'static str, arguments: &str, steps: u64, messages: us
     if checkpoints {
         cx = cx.with_journal(Arc::new(NoopJournal::default())).with_session("measured");
     }
-    let history =
-        (0..messages).map(|number| Message::text(Role::User, format!("message {number} {}", "x".repeat(200))));
-    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(history.collect());
+    let mut session = Session::new(catalog().list(), Selection::new(), cx).with_messages(history(messages));
     // A value, as a provider returns it.
     let arguments = serde_json::from_str::<serde_json::Value>(arguments).unwrap().into();
-    let provider = RepeatingProvider { name, arguments, left: steps.into() };
+    let usage = checkpoints.then(|| Usage { input_tokens: 50_000, output_tokens: 50, ..Usage::default() });
+    let provider = RepeatingProvider { name, arguments, left: steps.into(), usage };
     // Repeated calls are counted, but have no consequence.
-    let options =
+    let mut options =
         RunOptions::new().with_limits(BudgetLimits::new()).with_repeats(RepeatLimits::new(Some(u32::MAX), None));
+    if checkpoints {
+        options = options.with_context_tokens(1_000_000);
+    }
     let driver = Driver::new(Arc::new(provider)).with_options(options).with_checkpoints(checkpoints);
     let summary = driver.run(&mut session, "go").await.unwrap();
     assert_eq!((u64::from(summary.calls), summary.failed_calls), (steps, 0));
