@@ -12,9 +12,16 @@ use super::Api;
 /// The type of a part of a message in the Responses API.
 const OUTPUT_TEXT: &str = "output_text";
 
-/// Returns the fields of the service's item that the block itself does not have. Returns `None` if there are none.
-pub(super) fn beside(api: Api, block: &AssistantContent) -> Option<Value> {
-    let mut item = block.native_item()?.clone();
+/// Takes the fields of the service's item that the block itself does not have. Returns `None` if there are none.
+pub(super) fn take_beside(api: Api, block: &mut AssistantContent) -> Option<Value> {
+    // A block that was changed has no item.
+    block.native_item()?;
+    let native = match block {
+        AssistantContent::Text(text) => &mut text.native,
+        AssistantContent::ToolCall(call) => &mut call.native,
+        _ => return None,
+    };
+    let mut item = native.take()?.item;
     let own: &[&str] = match (api, block) {
         (Api::OpenAi, AssistantContent::ToolCall(_)) => {
             &["/function/name", "/function/arguments", "/id", "/type", "/index"]
@@ -94,10 +101,33 @@ mod tests {
 
     use super::*;
 
+    fn call() -> AssistantContent {
+        let function = ToolFunction::new(ToolName::new("read").unwrap(), json!({"path": "a"}));
+        AssistantContent::ToolCall(ToolCall::new(CallId::from_wire("c1"), function))
+    }
+
+    #[test]
+    fn only_fields_with_a_value_are_beside_a_call() {
+        let own = json!({"name": "read", "args": {"path": "a"}, "id": "c1"});
+        let beside = |item| take_beside(Api::Gemini, &mut call().with_native(item));
+        let signed = json!({"functionCall": own, "thoughtSignature": "s"});
+        assert_eq!(beside(signed), Some(json!({"thoughtSignature": "s"})), "an object that is empty then is left out");
+        let partial = json!({"functionCall": {"name": "read", "partial": true}, "thoughtSignature": null});
+        assert_eq!(beside(partial), Some(json!({"functionCall": {"partial": true}, "thoughtSignature": null})));
+        assert_eq!(beside(json!({"functionCall": own, "thoughtSignature": null})), None);
+    }
+
+    #[test]
+    fn a_changed_call_has_no_fields_beside_it() {
+        let mut block = call().with_native(json!({"thoughtSignature": "s"}));
+        let AssistantContent::ToolCall(call) = &mut block else { panic!("{block:?}") };
+        call.function.arguments.clear();
+        assert_eq!(take_beside(Api::Gemini, &mut block), None);
+    }
+
     #[test]
     fn fields_of_a_foreign_session_are_sent_around_the_call_itself() {
-        let function = ToolFunction::new(ToolName::new("read").unwrap(), json!({"path": "a"}));
-        let block = AssistantContent::ToolCall(ToolCall::new(CallId::from_wire("c1"), function));
+        let block = call();
         for foreign in [json!({"functionCall": 3}), json!({"functionCall": {"name": "remove", "args": {"path": "b"}}})]
         {
             let fields = foreign.as_object().unwrap().clone();

@@ -25,9 +25,9 @@ pub(super) fn turn(
     let stop = stop(&response);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
-    for block in std::mem::take(&mut response.choice) {
+    for mut block in std::mem::take(&mut response.choice) {
         let is_empty = matches!(&block, AssistantContent::Text(text) if text.text.is_empty());
-        if let Some(fields) = fields::beside(api, &block).filter(|_| !is_empty) {
+        if !is_empty && let Some(fields) = fields::take_beside(api, &mut block) {
             let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
             parts.push(Part::Reasoning { text: String::new(), opaque });
         }
