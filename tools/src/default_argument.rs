@@ -55,7 +55,7 @@ impl WithDefault {
         if let Some(members) = arguments.as_object_mut() {
             members.insert(self.argument.clone(), self.default.clone());
         }
-        Input::new(arguments.into(), self.entry.has_secrets())
+        Input::new(arguments.into(), self.entry.has_masked())
     }
 }
 

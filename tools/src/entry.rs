@@ -27,6 +27,7 @@ pub struct Entry {
     admission: OnceLock<Arc<Admission>>,
     /// The secret arguments. `None` if the schema has none, which is usual.
     mask: Option<Box<Mask>>,
+    has_secrets: bool,
     /// The parameter schema, if it is simple enough to be checked without a validator.
     plain: OnceLock<Option<Box<SimpleSchema>>>,
     parameters: Inspected,
@@ -163,6 +164,11 @@ impl Entry {
 
     /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
     pub fn has_secrets(&self) -> bool {
+        self.has_secrets
+    }
+
+    /// Returns true if an argument is masked: a secret, or the arguments of a kept call.
+    pub(crate) fn has_masked(&self) -> bool {
         self.mask.is_some()
     }
 
@@ -171,7 +177,8 @@ impl Entry {
         std::ptr::eq(self, other) || (self.source() == other.source() && self.digest() == other.digest())
     }
 
-    /// Returns the arguments with each `writeOnly` value replaced by `[secret]`, or unchanged if the tool has no secrets.
+    /// Returns the arguments with each `writeOnly` value replaced by `[secret]`, or unchanged if the tool has no secrets. The arguments of
+    /// a [kept call](Handler::kept_call) are masked too, because they may have secrets of another tool.
     /// [`Secret::masked`](crate::Secret::masked) describes the other values that are masked.
     ///
     /// Approvals, events, spans and journal records show and store only masked arguments. Stored digests are computed from them too,
@@ -186,20 +193,29 @@ impl Entry {
     /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](Handler::kept_call) as its tool masks
     /// them. All their values are masked if `find` does not know the tool.
     pub fn masked_in(&self, arguments: &Json, find: &dyn Fn(&str) -> Option<Arc<Self>>) -> Json {
-        let masked = self.masked(arguments);
+        self.with_kept_call(self.masked(arguments), arguments, find)
+    }
+
+    /// Shows the arguments of a kept call in the [masked](Self::masked) arguments, masked as those of its tool.
+    pub(crate) fn with_kept_call(
+        &self,
+        masked: Json,
+        arguments: &Json,
+        find: &dyn Fn(&str) -> Option<Arc<Self>>,
+    ) -> Json {
         let Some(kept) = self.handler.kept_call() else { return masked };
-        let argument = |name| masked.value().get(name);
-        let (Some(Value::String(tool)), Some(inner)) = (argument(kept.tool), argument(kept.arguments)) else {
-            return masked;
-        };
-        let inner = match (find(tool), inner) {
+        let argument = |name| arguments.value().get(name);
+        let Some(inner) = argument(kept.arguments) else { return masked };
+        let inner = match (argument(kept.tool).and_then(Value::as_str).and_then(find), inner) {
             (Some(tool), inner) => tool.masked_in(&inner.clone().into(), find).into_value(),
             // Names are never masked.
             (None, Value::Object(members)) => members.keys().map(|name| (name.clone(), Value::from(MASK))).collect(),
-            (None, _) => Value::from(MASK),
+            (None, _) => return masked,
         };
         let mut value = masked.into_value();
-        value[kept.arguments] = inner;
+        if let Some(place) = value.get_mut(kept.arguments) {
+            *place = inner;
+        }
         value.into()
     }
 
@@ -254,7 +270,12 @@ impl Entry {
         );
         let refused = |error| RegisterError::Effects { name: name.clone(), source: Box::new(error) };
         effects.check(parameters).map_err(refused)?;
-        let mask = Mask::from_schema(parameters);
+        let own = Mask::from_schema(parameters);
+        let has_secrets = own.is_some();
+        let mask = match handler.kept_call() {
+            Some(kept) => Mask::from_schema(&with_hidden(parameters, kept.arguments)),
+            None => own,
+        };
         if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
             let fields = declared.templates().flat_map(|(_, template)| template.fields().map(move |it| (template, it)));
             if let Some((template, field)) = fields.into_iter().find(|(_, field)| mask.hides_property(field)) {
@@ -273,6 +294,7 @@ impl Entry {
             limiter: limiter.map(Arc::new),
             admission: OnceLock::new(),
             mask: mask.map(Box::new),
+            has_secrets,
             plain: OnceLock::new(),
             parameters: inspected.0,
             is_closed,
@@ -322,4 +344,15 @@ impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry").field("tool", &self.tool).field("source", &self.source).finish_non_exhaustive()
     }
+}
+
+/// Returns the schema with this argument marked as secret.
+fn with_hidden(parameters: &Value, argument: &str) -> Value {
+    let mut schema = parameters.clone();
+    match schema.pointer_mut("/properties").and_then(|properties| properties.get_mut(argument)) {
+        Some(Value::Object(property)) => _ = property.insert("writeOnly".to_owned(), true.into()),
+        // The argument is declared elsewhere, if at all, so all arguments are masked.
+        _ => schema["writeOnly"] = true.into(),
+    }
+    schema
 }

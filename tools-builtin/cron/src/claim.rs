@@ -29,7 +29,7 @@ use crate::{CronError, row};
 const LATE_SECONDS: i64 = 60;
 
 /// The note of a run that was missed and is not made up for.
-const RUN_SINCE: &str = "the clock was behind when this run was planned, and the job had run later";
+const RUN_SINCE: &str = "the log has a run of this job for this time or a later one";
 
 /// The seconds by which a clock is set back at most if runs are to wait for it.
 const SET_BACK_SECONDS: i64 = 24 * 60 * 60;
@@ -103,7 +103,7 @@ pub(crate) fn set_paused(
     }
 }
 
-/// Corrects the moments of a workspace that a clock was ahead to show: the planned runs, as [`corrected`] does, and the ends of pauses.
+/// Replans the runs of a workspace that a wrong clock planned, as [`corrected`] does, and caps the ends of pauses that it recorded.
 pub(crate) fn correct(transaction: &Transaction<'_>, workspace: &str, now: Timestamp) -> Result<(), CronError> {
     row::cap_resumed(transaction, workspace, now)?;
     for job in row::jobs(transaction, Some(workspace))?.into_iter().flatten() {

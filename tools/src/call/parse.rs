@@ -14,7 +14,7 @@ pub(super) fn parse(entry: &Entry, arguments: Arguments) -> Result<Input, ToolEr
         Arguments::Text(text) => from_text(text),
         Arguments::Json(json) => bounded(json),
     };
-    read.map(|json| Input::new(json, entry.has_secrets()))
+    read.map(|json| Input::new(json, entry.has_masked()))
         .map_err(|violation| ToolErrorKind::InvalidArguments { violations: vec![violation] })
 }
 

@@ -24,7 +24,7 @@ pub(super) struct PreviewRequest<'a> {
     pub(super) entry: &'a Arc<Entry>,
     /// The context of the caller.
     pub(super) cx: &'a ToolContext,
-    /// The arguments, with secrets.
+    /// The arguments, with secrets. Those of a kept call are masked.
     pub(super) arguments: &'a Input,
     /// The span of the call.
     pub(super) span: &'a CallSpan,

@@ -124,8 +124,9 @@ impl Record {
         arguments: &Json,
     ) -> Result<Option<ToolResult>, ToolErrorKind> {
         // Neither a secret nor a digest of it is stored, because the secret could be guessed from its digest.
-        let masked = entry.masked_in(arguments, &|name| scope.resolve(name).ok());
-        let arguments = self.arguments.insert(CallArguments::new(masked));
+        let own = entry.masked(arguments);
+        let shown = entry.with_kept_call(own.clone(), arguments, &|name| scope.resolve(name).ok());
+        let arguments = self.arguments.insert(CallArguments::new(own, shown));
         self.tool_digest = Some(entry.digest());
         self.entry = Some(entry.clone());
         let Some(key) = &self.key else { return Ok(None) };

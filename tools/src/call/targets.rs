@@ -25,7 +25,7 @@ impl Entry {
 /// # Errors
 /// Returns an error if the handler has no such function, if it fails, or if the effects of the tool do not declare a target.
 fn computed(entry: &Entry, arguments: &Json) -> Result<Vec<Target>, TargetError> {
-    let arguments = Input::new(arguments.clone(), entry.has_secrets());
+    let arguments = Input::new(arguments.clone(), entry.has_masked());
     let targets = Panic::catch(|| entry.handler().targets(arguments))
         .map_err(|Panic(message)| TargetError::Function { reason: format!("the function panicked: {message}") })?;
     let effects = &entry.tool().effects;

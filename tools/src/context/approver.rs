@@ -28,7 +28,7 @@ pub trait Approver: Send + Sync {
 pub struct Approval<'a> {
     /// The tool.
     pub tool: &'a ToolName,
-    /// The arguments, validated, with [secrets masked](crate::Entry::masked).
+    /// The arguments, validated, with [secrets masked](crate::Entry::masked_in).
     pub arguments: &'a Json,
     /// The targets that need an approval: targets outside of the grant, targets that the policy asks about, sensitive paths, and
     /// [unnamed hosts](crate::policy::Reason::UnnamedHost). Empty if the policy asks about a call without targets.

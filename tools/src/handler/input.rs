@@ -12,7 +12,7 @@ use crate::{Entry, Input, ToolErrorKind, Violation};
 pub(crate) fn deserialized<A: DeserializeOwned>(entry: Option<&Entry>, arguments: Input) -> Result<A, ToolErrorKind> {
     // A wrapping handler may have replaced the pipeline's arguments with its own, which do not know about secrets.
     let arguments = match entry {
-        Some(entry) => arguments.with_secrets(entry.has_secrets()),
+        Some(entry) => arguments.with_secrets(entry.has_masked()),
         None => arguments,
     };
     arguments.deserialize().map_err(|error| refused("arguments as the description says".to_owned(), error.to_string()))

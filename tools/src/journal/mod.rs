@@ -19,7 +19,8 @@
 //! | an intent without an outcome, or with the outcome of a cancelled call | is run again if the tool's [effects](crate::Effects::is_idempotent) allow it, otherwise fails with [`OutcomeUnknown`](crate::ToolErrorKind::OutcomeUnknown) |
 //! | a call of another tool or another definition, or with other arguments | fails with [`Diverged`](crate::ToolErrorKind::Diverged), which ends a run: the journal belongs to another conversation |
 //!
-//! - Secret arguments ([`Secret`](crate::Secret)) are not recorded, so calls that differ only in those count as equal.
+//! - Secret arguments ([`Secret`](crate::Secret)) are not recorded, so calls that differ only in those count as equal. So do calls that
+//!   differ only in the arguments of a [kept call](crate::Handler::kept_call).
 //! - A replayed call needs no grant and no approval, because it has already run.
 //! - A call whose future is dropped has an intent and no outcome.
 //! - A nested call's key is its parent's key and a number: its position in the order in which the tool makes its calls.

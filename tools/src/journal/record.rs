@@ -36,18 +36,21 @@ pub struct CallRecord<'a> {
     pub ruling: Option<&'a str>,
 }
 
-/// The arguments of a call, with [secrets masked](crate::Entry::masked).
+/// The arguments of a call, with [secrets masked](crate::Entry::masked_in).
 ///
 /// Values that the schema does not mark as secret may still be confidential. A journal stores arguments only if its host opted in.
 #[derive(Debug)]
 pub struct CallArguments {
     json: Json,
+    /// The arguments for the digest, which depends on no other tool.
+    own: Json,
     digest: OnceLock<Digest>,
 }
 
 impl CallArguments {
-    pub(crate) fn new(masked: Json) -> Self {
-        Self { json: masked, digest: OnceLock::new() }
+    /// `own` are the arguments as the tool [masks](crate::Entry::masked) them, `json` those with the arguments of a kept call.
+    pub(crate) fn new(own: Json, json: Json) -> Self {
+        Self { json, own, digest: OnceLock::new() }
     }
 
     /// Returns the arguments as [canonical JSON](canonical_json).
@@ -55,9 +58,11 @@ impl CallArguments {
         canonical_json(&self.json)
     }
 
-    /// Returns the SHA-256 of [`to_text`](Self::to_text), computed once.
+    /// Returns the SHA-256 of the [masked](crate::Entry::masked) arguments as canonical JSON, computed once. These are the arguments of
+    /// [`to_text`](Self::to_text), unless they have a [kept call](crate::Handler::kept_call): its arguments are wholly masked here, so
+    /// that the digest does not depend on its tool.
     pub fn digest(&self) -> Digest {
-        *self.digest.get_or_init(|| Digest::hash_json(&self.json))
+        *self.digest.get_or_init(|| Digest::hash_json(&self.own))
     }
 }
 

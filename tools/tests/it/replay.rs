@@ -8,8 +8,9 @@ use crate::notebook::{Line, Notebook};
 use crate::sample::{granted, pure, reader};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
+use tools::handler::KeptCall;
 use tools::journal::CallKey;
-use tools::{Catalog, Effects, ErrorCode, Grant, ToolContext, ToolResult};
+use tools::{Catalog, Effects, ErrorCode, Grant, Handler, HandlerFuture, Input, ToolContext, ToolResult};
 
 #[tokio::test]
 async fn a_finished_call_is_replayed_and_not_run() {
@@ -172,4 +173,32 @@ async fn an_error_of_a_nested_call_is_replayed_as_an_error() {
     notebook.forget_outcome_of(1);
     let again = run(&catalog, &cx, "tries", json!({})).await.unwrap();
     assert!(again.to_text().contains("no luck"), "{again:?}");
+}
+
+/// Keeps a call of another tool for later.
+struct Later;
+
+impl Handler for Later {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::ready(Ok(ToolResult::text("kept")))
+    }
+
+    fn kept_call(&self) -> Option<KeptCall> {
+        Some(KeptCall { tool: "tool", arguments: "arguments" })
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_keeps_another_one_is_replayed_while_the_tool_of_that_is_missing() {
+    let notebook = Notebook::default();
+    let cx = context(&notebook).with_place(CallPlace::new(1, 0));
+    for has_tool in [true, false] {
+        let mut catalog = Catalog::new();
+        catalog.register(pure("later"), Later).unwrap();
+        if has_tool {
+            counting(&mut catalog, pure("look"));
+        }
+        let kept = json!({"tool": "look", "arguments": {"at": "a"}});
+        assert_eq!(run(&catalog, &cx, "later", kept).await.unwrap().to_text(), "kept", "{has_tool}");
+    }
 }

@@ -254,10 +254,16 @@ async fn the_arguments_of_a_kept_call_are_told_as_those_of_its_tool() {
         (keeping("unknown", opening()), false),
         (keeping("secret", json!({"mode": "tell", "kye": "canary"})), false),
         (keeping("secret", json!({"mode": "tell"})), false),
+        (json!({"tool": "secret", "args": opening()}), false),
+        (json!({"name": "secret", "arguments": opening()}), false),
+        (json!({"tool": 1, "arguments": opening()}), false),
+        (keeping("secret", json!(opening().to_string())), false),
+        (keeping("unknown", json!("canary")), false),
     ] {
         let observed = observed(&catalog, "later", arguments.clone().into()).await;
         assert_eq!(observed.contains("canary"), is_told, "{arguments}: {observed}");
-        assert!(observed.contains("runs "), "a preview is shown: {observed}");
+        let is_valid = arguments["tool"].is_string() && arguments["arguments"].is_object();
+        assert_eq!(observed.contains("runs "), is_valid, "a preview is shown: {observed}");
     }
 }
 

@@ -147,7 +147,8 @@ fn about(result: &ToolResult) -> Option<Content> {
         (false, [_] | []) => Some("Its result is left out here; search again for what you need.".to_owned()),
         (false, _) => None,
     };
-    let others = result.content.iter().skip(1).filter_map(Content::as_text);
+    // The texts of an error may be those of another program's tool.
+    let others = result.content.iter().skip(1).filter(|_| !result.is_error).filter_map(Content::as_text);
     let lines: Vec<_> = fixed.as_deref().into_iter().chain(others).collect();
     (!lines.is_empty()).then(|| Content::text(format!("{ABOUT}\n{}", lines.join("\n"))))
 }

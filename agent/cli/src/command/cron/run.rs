@@ -122,10 +122,16 @@ impl RunJobsArgs {
 
 /// Returns the hint about refused targets of a job. `made` is the grant under which it was made.
 fn how_to_grant(needed: &[Target], made: Option<&Grant>) -> String {
-    if refusal::is_beyond(made, needed) {
-        // A job keeps no consent of that session, so a grant is all that counts.
-        let flags = policy::flags(needed, |_| "--grant");
-        return format!("the job keeps to the grant under which it was made; make it anew in a session with {flags}");
+    let is_beyond = |target: &&Target| refusal::is_beyond(made, [*target]);
+    let beyond: Vec<_> = needed.iter().filter(is_beyond).cloned().collect();
+    // A job keeps no consent of the session that made it, so a grant is all that counts there.
+    let asks = |target: &&Target| !is_beyond(target) || policy::always_asks(target);
+    let asking: Vec<_> = needed.iter().filter(asks).cloned().collect();
+    let add = format!("add {} to `cron run`", policy::consenting_flags(&asking));
+    if beyond.is_empty() {
+        return format!("to allow it in jobs, {add}");
     }
-    format!("to allow it in jobs, add {} to `cron run`", policy::consenting_flags(needed))
+    let anew = format!("make it anew in a session with {}", policy::flags(&beyond, |_| "--grant"));
+    let add = if asking.is_empty() { String::new() } else { format!(", and {add}") };
+    format!("the job keeps to the grant under which it was made; {anew}{add}")
 }
