@@ -222,7 +222,7 @@ impl SessionOptions {
     ///
     /// # Errors
     /// Returns the error that opening a session would return.
-    #[cfg(all(feature = "journal", feature = "web"))]
+    #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
     pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
         let choice = ProviderChoice::from_settings(settings);
         self.provider(settings, &choice)?;

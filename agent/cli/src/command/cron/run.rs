@@ -40,6 +40,11 @@ impl RunJobsArgs {
         let console: Arc<Console> = Arc::default();
         let token = interrupt::token(&console)?;
         interrupt::cancel_on_termination(token.clone())?;
+        let (settings, _) = self.options.settings().await?;
+        if settings.provider.is_some() {
+            // A job that cannot reach its model would be used up.
+            self.options.check_model(&settings)?;
+        }
         let jobs = jobs::open(self.options.host.root.workspace()?)?;
         let once = self.once;
         let mut server = JobServer::new(&jobs);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 use tools::CancellationToken;
-use tools_builtin::cron::{Clock, DueRun, JobServer, JobSpec, Jobs, Missed, Schedule};
+use tools_builtin::cron::{Clock, DueRun, JobServer, JobSpec, Jobs, Missed, Schedule, Work};
 
 use super::{WRITES, due, jobs, log, run_once, write};
 use crate::Crib;
@@ -45,6 +45,19 @@ fn a_timer_may_serve_the_jobs_by_single_runs_of_the_program() {
         let [run] = &log(&crib)[..] else { panic!("one run") };
         assert_eq!(run["outcome"], outcome, "{looked} {run}");
     }
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_is_an_error_before_a_job_is_taken() {
+    let crib = Crib::new();
+    let due = JobSpec {
+        schedule: Schedule::Once(minutes_ago(1)),
+        work: Work::Prompt("go".to_owned()),
+        ..due(write("a.txt"), &WRITES)
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(jobs(&crib).add(due, minutes_ago(2))).unwrap();
+    crib.run(&["cron", "run", "--once", "--provider", "drect"]).expect(3);
+    assert!(log(&crib).is_empty(), "the job waits");
 }
 
 #[test]
