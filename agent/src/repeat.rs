@@ -6,7 +6,6 @@ use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tools::protocol::canonical_json;
 use tools::{Content, Json, OutputStore, ToolCall, ToolResult};
 
 /// The time from which on a call counts as a wait.
@@ -42,12 +41,8 @@ pub struct Repeated {
 #[derive(Debug)]
 pub(crate) struct RepeatGuard {
     limits: RepeatLimits,
-    /// The last results, by the hash of the call with its arguments in canonical form, in which 1 and 1.0 are equal.
-    calls: HashMap<u64, LastResult>,
-    /// The numbers of turns with a call and its last result since another call had an effect.
-    times: HashMap<u64, u32>,
-    /// The numbers of turns with a call and its last result since another call was new or had another result than before.
-    rounds: HashMap<u64, u32>,
+    /// The last results of the calls, by the name of the tool. Arguments are compared and not hashed, because they are shared.
+    calls: HashMap<String, Vec<LastResult>>,
     hasher: RandomState,
     /// The version of the conversation's compaction.
     compaction: u64,
@@ -55,8 +50,13 @@ pub(crate) struct RepeatGuard {
 
 #[derive(Debug)]
 struct LastResult {
+    arguments: Json,
     hash: u64,
-    /// The number of the last turn with the call.
+    /// The number of turns with this call and result since another call had an effect.
+    times: u32,
+    /// The number of turns with this call and result since another call was new or had another result than before.
+    rounds: u32,
+    /// The number of the last turn with this call.
     turn: u64,
 }
 
@@ -90,8 +90,7 @@ impl Default for RepeatLimits {
 
 impl RepeatGuard {
     pub(crate) fn new(limits: RepeatLimits) -> Self {
-        let [times, rounds] = [HashMap::new(), HashMap::new()];
-        Self { limits, calls: HashMap::new(), times, rounds, hasher: RandomState::new(), compaction: 0 }
+        Self { limits, calls: HashMap::new(), hasher: RandomState::new(), compaction: 0 }
     }
 
     /// Starts all counts anew if requests leave out more than before, because the model has to repeat calls whose results it no longer
@@ -109,22 +108,31 @@ impl RepeatGuard {
             return 1;
         }
         let hash = self.hash(result);
-        let key = self.hasher.hash_one((&call.name, canonical_json(&call.arguments)));
-        let last = self.calls.insert(key, LastResult { hash, turn }).filter(|last| last.hash == hash);
+        let arguments = &call.arguments;
+        let calls = self.calls.get_mut(&call.name);
+        let last = calls.and_then(|calls| {
+            let at = calls.iter().position(|last| last.arguments == *arguments)?;
+            Some(calls.swap_remove(at))
+        });
+        let last = last.filter(|last| last.hash == hash);
         let is_new = last.is_none();
-        let is_next = last.is_none_or(|last| last.turn != turn);
-        let count = |counts: &mut HashMap<u64, u32>, starts_anew| {
-            let former = counts.remove(&key).filter(|_| !is_new).unwrap_or_default();
-            if starts_anew {
-                *counts = HashMap::new();
+        for other in self.calls.values_mut().flatten() {
+            if effect.is_write || effect.is_wait {
+                other.times = 0;
             }
-            let count = former.saturating_add(u32::from(is_next));
-            counts.insert(key, count);
-            count
-        };
-        let times = count(&mut self.times, effect.is_write || effect.is_wait);
-        let rounds = count(&mut self.rounds, is_new || effect.is_wait);
-        times.max(rounds).max(1)
+            if is_new || effect.is_wait {
+                other.rounds = 0;
+            }
+        }
+        let mut last = last.unwrap_or(LastResult { arguments: arguments.clone(), hash, times: 0, rounds: 0, turn: 0 });
+        if is_new || last.turn != turn {
+            last.times = last.times.saturating_add(1);
+            last.rounds = last.rounds.saturating_add(1);
+        }
+        last.turn = turn;
+        let times = last.times.max(last.rounds).max(1);
+        self.calls.entry(call.name.clone()).or_default().push(last);
+        times
     }
 
     /// Returns true if a call with this result took so long that it probably waited for a change, such as the end of a job.
