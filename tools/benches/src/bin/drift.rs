@@ -17,18 +17,18 @@ fn main() {
     let figures = [
         ("instructions of add, direct = 1", add / direct_add, 6.7),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
-        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 13.9),
+        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.3),
         ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 11.8),
         (
             "instructions of order with a journal, direct = 1",
             programs.instructions("order-journal") / direct_order,
             2.15,
         ),
-        ("instructions of a step that calls add, direct = 1", programs.instructions("add-step") / direct_add, 31.6),
+        ("instructions of a step that calls add, direct = 1", programs.instructions("add-step") / direct_add, 33.0),
         (
             "instructions of a step that calls order, direct = 1",
             programs.instructions("order-step") / direct_order,
-            1.9,
+            2.0,
         ),
         ("instructions of a record of 1 KB, direct = 1", over("records-1k", "direct-records-1k"), 1.2),
         ("instructions of a call among 2,000, among 10 = 1", over("among-2000", "among-10"), 1.1),
