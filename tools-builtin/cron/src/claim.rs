@@ -7,7 +7,7 @@
 //!    former is not repeated, and one of the latter is.
 //! 5. A row without an end whose lock is free was cut off. The next holder of the lock says so before anything else.
 //! 6. A planned run is *missed* if it was due over a minute before the service began, or before its job was resumed. `skip` then skips
-//!    it, `run_once` claims it, unless the job has had a later run: then the clock was behind when this one was planned. Both plan from
+//!    it, `run_once` claims it, unless the log has a run of the job for this time or a later one, as after a wrong clock. Both plan from
 //!    now on. A repetition is never missed.
 //! 7. The *service* is a row for each workspace, `since` and `until`. A server that was there by `until` continues it, each other one
 //!    begins a new one. So all servers decide alike, whoever comes first and whenever it started.
