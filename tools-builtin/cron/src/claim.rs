@@ -18,6 +18,7 @@
 //! 11. A run that was planned over a day after now is planned anew: the clock was far ahead then, and is corrected. A clock that is before
 //!     all runs of the log, or before this program was written, is not believed: a machine without one starts in 1970. A person who
 //!     resumes a job is.
+//! 12. The run after one that was cut off repeats it with `at_least_once`, also if a changed clock has planned it for another time.
 
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::Transaction;

@@ -235,11 +235,13 @@ pub(crate) fn open_runs(transaction: &Transaction<'_>, job: i64) -> Result<Vec<i
     Ok(statement.query_map([job], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Returns true if a run of the job for this time was cut off.
+/// Returns true if the newest run of the job was cut off. The row of a job that was [suspended](suspend) at this due time is no run.
 pub(crate) fn was_cut_off(transaction: &Transaction<'_>, job: i64, due: Timestamp) -> Result<bool, CronError> {
-    let sql = "SELECT 1 FROM run WHERE job = ? AND due_ms = ? AND outcome = ?";
-    let mut statement = transaction.prepare_cached(sql)?;
-    Ok(statement.exists(params![job, due.as_millisecond(), Outcome::CutOff.as_str()])?)
+    let sql =
+        "SELECT outcome = ?3 FROM run WHERE job = ?1 AND (due_ms <> ?2 OR outcome <> ?4) ORDER BY id DESC LIMIT 1";
+    let [cut_off, failed] = [Outcome::CutOff, Outcome::Failed].map(Outcome::as_str);
+    let parameters = params![job, due.as_millisecond(), cut_off, failed];
+    Ok(transaction.prepare_cached(sql)?.query_row(parameters, |row| row.get(0)).optional()?.unwrap_or(false))
 }
 
 /// Returns true if the log has a run of the job that was due at this time or later, up to now. The row of a job that was

@@ -6,6 +6,7 @@
 mod fixture;
 mod gone;
 mod next;
+mod repeated;
 mod serve;
 mod service;
 mod states;
