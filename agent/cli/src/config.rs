@@ -32,7 +32,7 @@ pub(crate) use channel::Channel;
 pub(crate) use disclosure_mode::DisclosureMode;
 pub(crate) use error::ConfigError;
 pub(crate) use file::{ConfigFile, FileState, rules};
-pub(crate) use flags::{KeyFlags, SelectFlag, SessionFlags, ToolFlags};
+pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
 pub(crate) use key::KeyAbout;
 pub(crate) use keys::Values;

@@ -64,8 +64,8 @@ pub(crate) enum Error {
     #[error(transparent)]
     Jobs(CronError),
     #[cfg(feature = "cron")]
-    #[error("{0} is for one session, and each job has its own; drop the flag")]
-    SessionOfJobs(&'static str),
+    #[error("job {0} is a prompt, and no provider is configured; choose one with --provider, or set the key of one")]
+    NoProvider(i64),
     #[cfg(any(feature = "cron", feature = "memory"))]
     #[error("there is no folder for the data of this user; set HOME or XDG_DATA_HOME")]
     NoData,
@@ -234,7 +234,7 @@ impl Error {
             #[cfg(feature = "cron")]
             Self::Jobs(CronError::Unknown { .. }) => Exit::NotFound,
             #[cfg(feature = "cron")]
-            Self::Jobs(_) | Self::SessionOfJobs(_) => Exit::Usage,
+            Self::Jobs(_) | Self::NoProvider(_) => Exit::Usage,
             #[cfg(feature = "mcp")]
             Self::Names(_)
             | Self::Listen { .. }

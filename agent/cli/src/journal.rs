@@ -31,8 +31,16 @@ pub(crate) use self::recording::Recording;
 /// The flag of the key `sessions.record`.
 const NO_JOURNAL: &str = "--no-journal";
 
+/// The option for the content of journals.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ContentOption {
+    /// Record the arguments of calls, which may contain secrets, in addition to their digests
+    #[arg(long, conflicts_with = NO_JOURNAL)]
+    journal_arguments: bool,
+}
+
 /// The options for journals and resumption.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct JournalOptions {
     /// Record the session in this file, created if missing, instead of the state folder. File tools cannot reach it
     #[arg(long, value_name = "FILE", conflicts_with = NO_JOURNAL)]
@@ -50,42 +58,28 @@ pub(crate) struct JournalOptions {
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = NO_JOURNAL)]
     resume: Option<Option<String>>,
 
-    /// Record the arguments of calls, which may contain secrets, in addition to their digests
-    #[arg(long, conflicts_with = NO_JOURNAL)]
-    journal_arguments: bool,
+    #[command(flatten)]
+    content: ContentOption,
 }
 
 impl JournalOptions {
     /// Creates the options of calls that belong to no conversation: they are recorded in a file alone.
     #[cfg(feature = "mcp")]
     pub(crate) fn for_calls(journal: Option<PathBuf>, journal_arguments: bool) -> Self {
-        Self { journal, session: None, resume: None, journal_arguments }
+        Self { journal, content: ContentOption { journal_arguments }, ..Self::default() }
+    }
+
+    /// Returns the options of a new session in the state folder.
+    #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+    pub(crate) fn for_new(content: ContentOption) -> Self {
+        Self { content, ..Self::default() }
     }
 
     /// Returns the options of a session with a journal of its own, which has the session already or begins with it.
     #[cfg(all(feature = "journal", feature = "web"))]
-    pub(crate) fn for_chat(&self, journal: PathBuf, session: String) -> Self {
+    pub(crate) fn in_file(self, journal: PathBuf, session: String) -> Self {
         let resume = journal.exists().then_some(None);
-        Self { journal: Some(journal), session: Some(session), resume, journal_arguments: self.journal_arguments }
-    }
-
-    /// Returns true if these options choose the session or its file.
-    #[cfg(all(feature = "journal", feature = "web"))]
-    pub(crate) fn chooses_session(&self) -> bool {
-        self.journal.is_some() || self.session.is_some() || self.resume.is_some()
-    }
-
-    /// Checks that no session is resumed and none is named, because each job has a session of its own.
-    ///
-    /// # Errors
-    /// Returns an error that names the flag.
-    #[cfg(feature = "cron")]
-    pub(crate) fn check_new(&self) -> Result<(), Error> {
-        let flag = [(self.resume.is_some(), "--resume"), (self.session.is_some(), "--session")];
-        match flag.into_iter().find(|(is_given, _)| *is_given) {
-            Some((_, flag)) => Err(Error::SessionOfJobs(flag)),
-            None => Ok(()),
-        }
+        Self { journal: Some(journal), session: Some(session), resume, ..self }
     }
 
     /// Returns the journal, as an absolute path if the current directory is known.

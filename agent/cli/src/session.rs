@@ -1,9 +1,11 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
+mod agent_options;
 mod job_bounds;
+#[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+mod unattended;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{
@@ -12,20 +14,23 @@ use agent::{
 use clap::Args;
 use tools::{CancellationToken, Entry, Grant, ToolContext};
 
+use self::agent_options::AgentOptions;
 pub(crate) use self::job_bounds::JobBounds;
+#[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
+pub(crate) use self::unattended::UnattendedOptions;
 use crate::budget;
-use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Settings, Values};
+use crate::config::{ConfigError, KeyFlags, QuestionFlag, Setting, Settings, Values};
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
-use crate::host::{HostOptions, ProtectedFiles};
+use crate::host::ProtectedFiles;
 use crate::journal::{self, JournalOptions, Recording};
 use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::program;
 use crate::prompt_runner::PromptRunner;
-use crate::provider_choice::{DIRECT, ProviderChoice};
+use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::refusal::HowToGrant;
 use crate::root::unused_models;
@@ -34,36 +39,25 @@ use crate::system_text;
 use crate::telemetry::Telemetry;
 use crate::web;
 
-/// The provider that replays a script.
-const SCRIPTED: &str = "scripted";
-
-/// The options of commands that run a session.
+/// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SessionOptions {
     #[command(flatten)]
-    keys: KeyFlags<SessionFlags>,
-
-    /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
-    #[arg(long, value_name = "FILE")]
-    script: Option<PathBuf>,
-
-    /// Put this id on the calls of the session in its journal, spans and events, so that a host finds its request again
-    #[arg(long, value_name = "ID")]
-    correlation_id: Option<String>,
+    pub(crate) agent: AgentOptions,
 
     #[command(flatten)]
-    pub(crate) host: HostOptions,
+    questions: KeyFlags<QuestionFlag>,
 
     #[command(flatten)]
     pub(crate) journal: JournalOptions,
 
-    /// The chat whose messages the session answers.
+    /// The chat whose messages the session answers. Nobody at the terminal is asked.
     #[arg(skip)]
     chat: Option<Chat>,
 
     /// The job that the session runs.
     #[arg(skip)]
-    pub(crate) job: Option<JobBounds>,
+    job: Option<JobBounds>,
 }
 
 /// The chat of a session whose messages come from outside.
@@ -113,23 +107,22 @@ impl SessionTools {
 }
 
 impl SessionOptions {
-    /// Returns the options of a session in a chat. Nobody at the terminal is asked. The process has one set of MCP servers and one export
-    /// of spans for all its chats.
+    /// Returns the options with this journal, which has the session of this name already or begins with it.
     #[cfg(all(feature = "journal", feature = "web"))]
-    pub(crate) fn for_chat(&self, chat: Chat, journal: JournalOptions) -> Self {
-        Self { chat: Some(chat), journal, ..self.clone() }
+    pub(crate) fn recorded_in(self, journal: std::path::PathBuf, session: String) -> Self {
+        Self { journal: self.journal.in_file(journal, session), ..self }
     }
 
     /// Returns the effective settings of the files and these options, and the session to resume, if one is. The model of the session may
     /// be asked by default.
     pub(crate) async fn settings(&self) -> Result<(Settings, Option<Recording>), Error> {
-        let resumed = self.journal.resumed(&self.host.root.workspace()?).await?;
+        let resumed = self.journal.resumed(&self.agent.host.root.workspace()?).await?;
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
             Some(resumed) if self.chat.is_none() => {
-                resumed.settings(self.flags()?, |flags| self.host.settings(flags))?
+                resumed.settings(self.flags()?, |flags| self.agent.host.settings(flags))?
             }
-            _ => self.host.settings(self.flags()?)?,
+            _ => self.agent.host.settings(self.flags()?)?,
         };
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
@@ -158,11 +151,11 @@ impl SessionOptions {
         let choice = ProviderChoice::from_settings(&settings);
         let provider = self.provider(&settings, &choice)?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
-        options.correlation_id = self.correlation_id.as_deref().map(Arc::from);
+        options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
         let models = self.models(&settings, &choice, provider.clone());
         let selection = settings.selection()?;
-        let root = self.host.servers_root().filter(|_| self.chat.is_none());
+        let root = self.agent.host.servers_root().filter(|_| self.chat.is_none());
         let servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &token).await;
         let tools = self.tools(&settings, models, token, &console)?;
         let tools = match budget::shared(&settings)? {
@@ -172,7 +165,7 @@ impl SessionOptions {
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
-            None => self.journal.recording(self.host.root.workspace()?, &settings, &choice).await?,
+            None => self.journal.recording(self.agent.host.root.workspace()?, &settings, &choice).await?,
         };
         let tools = match &recording {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
@@ -211,10 +204,11 @@ impl SessionOptions {
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
     pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
-        let settings = self.host.settings(self.flags()?)?;
+        let settings = self.agent.host.settings(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
-        let _servers = mcp::attach(self.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
+        let _servers =
+            mcp::attach(self.agent.host.servers_root(), &settings, &selection, FirstList::Offered, &token).await;
         Ok(self.tools(&settings, unused_models(), token, &Arc::default())?.into_session())
     }
 
@@ -223,7 +217,7 @@ impl SessionOptions {
     /// # Errors
     /// Returns the error that opening a session would return.
     #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
-    pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
+    fn check_model(&self, settings: &Settings) -> Result<(), Error> {
         let choice = ProviderChoice::from_settings(settings);
         self.provider(settings, &choice)?;
         budget::run_options(settings, choice.model.as_deref())?;
@@ -273,7 +267,7 @@ impl SessionOptions {
 
     fn provider_options(&self, settings: &Settings, choice: &ProviderChoice) -> ProviderOptions {
         let mut options = provider_options::from_settings(settings, choice.model.as_deref());
-        options.script.clone_from(&self.script);
+        options.script.clone_from(&self.agent.script);
         options
     }
 
@@ -291,11 +285,12 @@ impl SessionOptions {
         if let Some(job) = &self.job {
             entries.retain(|entry| job.tools.contains(entry.name().as_str()));
         }
-        let protected = ProtectedFiles { hidden: self.journal.files(), control: self.script.iter().cloned().collect() };
+        let protected =
+            ProtectedFiles { hidden: self.journal.files(), control: self.agent.script.iter().cloned().collect() };
         // Nobody is asked about the calls of a chat or of a job, also on a terminal.
         let context = match (&self.chat, &self.job) {
-            (None, None) => self.host.context(settings, &protected, token, console)?,
-            _ => self.host.unattended_context(settings, &protected, token)?,
+            (None, None) => self.agent.host.context(settings, &protected, token, console)?,
+            _ => self.agent.host.unattended_context(settings, &protected, token)?,
         };
         let context = match (&self.chat, &self.job) {
             (Some(chat), _) => chat.enter(context),
@@ -306,25 +301,9 @@ impl SessionOptions {
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }
 
-    /// Returns the settings of the command line. `--script` implies the provider that replays it.
     fn flags(&self) -> Result<Values, ConfigError> {
-        let mut flags = self.keys.values()?;
-        if self.job.as_ref().is_some_and(|job| job.is_call) {
-            flags.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
-            flags.model = None;
-            return Ok(flags);
-        }
-        if self.script.is_some() {
-            if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
-                let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);
-                return Err(ConfigError::Value {
-                    origin: Origin::Flag("--script"),
-                    key: "a script".to_owned(),
-                    reason,
-                });
-            }
-            flags.provider.get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
-        }
+        let mut flags = self.agent.flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
+        flags.merge(self.questions.values()?);
         Ok(flags)
     }
 }

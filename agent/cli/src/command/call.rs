@@ -9,7 +9,7 @@ use clap::Args;
 use tools::ToolResult;
 
 use crate::argument::CallArguments;
-use crate::config::{Setting, Values};
+use crate::config::{KeyFlags, QuestionFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -35,6 +35,9 @@ pub(super) struct CallArgs {
 
     #[command(flatten)]
     host: HostOptions,
+
+    #[command(flatten)]
+    questions: KeyFlags<QuestionFlag>,
 
     /// The call's time limit, such as 500ms, 5s or 2m, instead of the tool's own
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
@@ -67,7 +70,7 @@ impl CallArgs {
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
-        let settings = self.host.settings(Values { call_timeout, ..Values::default() })?;
+        let settings = self.host.settings(Values { call_timeout, ..self.questions.values()? })?;
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone()).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;

@@ -102,7 +102,7 @@ fn state_text(state: &FileState) -> String {
 fn flag_rows(options: &SessionOptions) -> Vec<Row> {
     let name = options.journal.name().map(|name| name.map(str::to_owned));
     vec![
-        row("root", Some(&options.host.root.setting())),
+        row("root", Some(&options.agent.host.root.setting())),
         row("journal", options.journal.file().as_ref()),
         row("session", name.as_ref()),
     ]

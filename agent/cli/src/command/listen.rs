@@ -22,7 +22,7 @@ use crate::config::{Origin, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::mcp::{self, FirstList};
-use crate::session::SessionOptions;
+use crate::session::UnattendedOptions;
 use crate::telemetry::Telemetry;
 use crate::visible::visible;
 use crate::{interrupt, notice, web};
@@ -46,20 +46,14 @@ pub(super) struct ListenArgs {
     max_chats: NonZeroUsize,
 
     #[command(flatten)]
-    options: SessionOptions,
+    options: UnattendedOptions,
 }
 
 impl ListenArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let shutdown = interrupt::token(&Arc::default())?;
         interrupt::cancel_on_termination(shutdown.clone())?;
-        if self.options.journal.chooses_session() {
-            return Err(refused(
-                &self.channels[0],
-                "each chat has a journal of its own; leave out --journal, --session and --resume",
-            ));
-        }
-        let (settings, _) = self.options.settings().await?;
+        let settings = self.options.settings().await?;
         // A mistake would otherwise appear when a message was already taken.
         self.options.check_model(&settings)?;
         let mut channels = Vec::new();
@@ -68,12 +62,12 @@ impl ListenArgs {
                 return Err(refused(name, "the command names it twice; leave out one of them"));
             }
             let channel = channel(&settings, name)?;
-            let folder = ChannelFolder::open(name, origin(&settings, name), self.options.host.root.workspace()?)?;
+            let folder = ChannelFolder::open(name, origin(&settings, name), self.options.agent.host.root.workspace()?)?;
             channels.push((name.clone(), channel, Arc::new(folder)));
         }
         let _telemetry = Telemetry::start(&settings);
         let selection = settings.selection()?;
-        let root = self.options.host.servers_root();
+        let root = self.options.agent.host.servers_root();
         let _servers = mcp::attach(root, &settings, &selection, FirstList::Offered, &shutdown).await;
         let chats = Chats::new(self.options, &settings, self.max_chats.get(), shutdown.clone());
         for (name, _, folder) in &channels {

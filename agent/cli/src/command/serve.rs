@@ -17,7 +17,7 @@ use tools_mcp::server::{Peer, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
 use self::endpoint::EndpointOptions;
-use crate::config::{KeyFlags, SelectFlag, Setting, Settings};
+use crate::config::{KeyFlags, QuestionFlag, SelectFlag, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::host::{HostOptions, ProtectedFiles};
@@ -58,11 +58,16 @@ pub(super) struct ServeArgs {
 
     #[command(flatten)]
     host: HostOptions,
+
+    #[command(flatten)]
+    questions: KeyFlags<QuestionFlag>,
 }
 
 impl ServeArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        let settings = self.host.settings(self.select.values()?)?;
+        let mut flags = self.select.values()?;
+        flags.merge(self.questions.values()?);
+        let settings = self.host.settings(flags)?;
         let target = client_model::name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
         let settings = clause.into_iter().fold(settings, Settings::with_default_grant);

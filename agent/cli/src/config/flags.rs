@@ -24,7 +24,7 @@ pub(crate) trait FlagSet {
     fn contains(flag: &KeyFlag) -> bool;
 }
 
-/// The flags of all commands that run tools.
+/// The flags of all commands that run tools. The one for questions is left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolFlags;
 
@@ -36,9 +36,13 @@ pub(crate) struct SessionFlags;
 #[derive(Debug, Default)]
 pub(crate) struct SelectFlag;
 
+/// The flag of commands that ask a person.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct QuestionFlag;
+
 impl FlagSet for ToolFlags {
     fn contains(flag: &KeyFlag) -> bool {
-        !flag.is_of_session
+        !flag.is_of_session && !QuestionFlag::contains(flag)
     }
 }
 
@@ -51,6 +55,12 @@ impl FlagSet for SessionFlags {
 impl FlagSet for SelectFlag {
     fn contains(flag: &KeyFlag) -> bool {
         flag.name == keys::SELECT
+    }
+}
+
+impl FlagSet for QuestionFlag {
+    fn contains(flag: &KeyFlag) -> bool {
+        flag.name == keys::APPROVAL_TIMEOUT
     }
 }
 

@@ -50,6 +50,9 @@ const DEFAULT_GRANTS: [&str; 11] = [
 /// The flag for the tools of a session.
 pub(super) const SELECT: &str = "--select";
 
+/// The flag for the time to answer a question.
+pub(super) const APPROVAL_TIMEOUT: &str = "--approval-timeout";
+
 /// The default time for which a recorded session is kept: 30 days.
 const MAX_SESSION_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -268,7 +271,7 @@ declare_keys! {
     /// The time to answer an approval or a question of a tool
     approval_timeout: Setting<Duration> =
         Key::new("limits.approval_timeout", duration(), Setting::from_default(Approval::DEFAULT_TIMEOUT), "\"5m\"")
-            .with_flag("--approval-timeout", Named("DURATION"))
+            .with_flag(APPROVAL_TIMEOUT, Named("DURATION"))
             .with_project(ProjectRule::lower())
             .in_profiles();
 

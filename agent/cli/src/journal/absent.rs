@@ -26,7 +26,7 @@ impl Recording {
         _settings: &Settings,
         _choice: &ProviderChoice,
     ) -> Result<Option<Self>, Error> {
-        let is_asked = options.journal.is_some() || options.journal_arguments;
+        let is_asked = options.journal.is_some() || options.content.journal_arguments;
         if is_asked { Err(Error::NoJournal) } else { Ok(None) }
     }
 

@@ -72,7 +72,7 @@ impl Recording {
         let start = start.with_model(choice.model.clone()).with_base_url(base_url);
         match &options.journal {
             Some(file) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
-            None if !settings.record_sessions.value => match options.journal_arguments {
+            None if !settings.record_sessions.value => match options.content.journal_arguments {
                 false => Ok(None),
                 true => Err(not_recorded(&settings.record_sessions).into()),
             },
@@ -260,7 +260,7 @@ impl Recording {
 }
 
 fn content(options: &JournalOptions) -> SqliteOptions {
-    SqliteOptions::new().with_arguments(options.journal_arguments)
+    SqliteOptions::new().with_arguments(options.content.journal_arguments)
 }
 
 /// Returns the error for arguments to be recorded in a session that is not recorded.

@@ -295,11 +295,14 @@ fn a_chat_has_no_more_than_todays_grant() {
 }
 
 #[test]
-fn arguments_that_contradict_each_other_are_refused() {
+fn a_channel_that_is_named_twice_and_flags_for_one_session_or_for_questions_are_refused() {
     let post = Post::new();
     for (arguments, said) in [
         (&["listen", "box", "box"][..], "the command names it twice"),
-        (&["listen", "box", "--resume"], "leave out --journal, --session and --resume"),
+        (&["listen", "box", "--resume"], "unexpected argument"),
+        (&["listen", "box", "--session=s"], "unexpected argument"),
+        (&["listen", "box", "--journal=calls.journal"], "unexpected argument"),
+        (&["listen", "box", "--approval-timeout=1s"], "unexpected argument"),
     ] {
         let ended = post.crib.run(&[arguments, &["--provider", "direct"]].concat()).expect(2);
         assert!(ended.stderr.contains(said), "{ended:#?}");

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use agent::Direct;
 use clap::Args;
+use jiff::Timestamp;
 use serde_json::Value;
 use tools::{CancellationToken, Grant, Target, ToolCall};
-use tools_builtin::cron::{DueRun, JobServer, Jobs, Outcome, RunEnd, Work};
+use tools_builtin::cron::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Work};
 
 use crate::console::Console;
 use crate::error::Error;
@@ -14,7 +15,7 @@ use crate::exit::Exit;
 use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::refusal;
-use crate::session::{JobBounds, OpenSession, SessionOptions};
+use crate::session::{JobBounds, OpenSession, UnattendedOptions};
 use crate::{interrupt, jobs, notice, policy, program};
 
 /// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
@@ -23,54 +24,61 @@ use crate::{interrupt, jobs, notice, policy, program};
 /// asked: a call that needs a question is refused, and `cron log` says so. A second `cron run` takes jobs that this one is not running.
 #[derive(Args, Debug)]
 pub(super) struct RunJobsArgs {
-    /// Run the jobs that are due now, and end; a timer that does so at least once an hour misses none
+    /// Run the jobs that are due now, and end, with code 1 if a job failed, or else 5 if a call was refused; a timer that does so at
+    /// least once an hour misses none
     #[arg(long)]
     once: bool,
 
     #[command(flatten)]
-    options: SessionOptions,
+    options: UnattendedOptions,
 
     #[command(flatten)]
     output: OutputOption,
 }
 
 impl RunJobsArgs {
-    pub(super) async fn run(mut self) -> Result<Exit, Error> {
-        self.options.journal.check_new()?;
+    pub(super) async fn run(self) -> Result<Exit, Error> {
         let console: Arc<Console> = Arc::default();
         let token = interrupt::token(&console)?;
         interrupt::cancel_on_termination(token.clone())?;
-        let (settings, _) = self.options.settings().await?;
-        if settings.provider.is_some() {
-            // A job that cannot reach its model would be used up.
-            self.options.check_model(&settings)?;
-        }
-        let jobs = jobs::open(self.options.host.root.workspace()?)?;
-        let once = self.once;
-        let mut server = JobServer::new(&jobs);
+        let jobs = jobs::open(self.options.agent.host.root.workspace()?)?;
+        self.check_model(&jobs).await?;
+        let (mut server, mut exit) = (JobServer::new(&jobs), Exit::Success);
         let mut run = async |due: &DueRun| {
             notice::note(&format!("job {}, due at {}", due.job.id, due.due));
             let end = self.run_job(&jobs, due, &token, &console).await;
             notice::note(&format!("job {}: {}", due.job.id, end.outcome));
+            exit = exit_after(exit, end.outcome);
             end
         };
-        if once {
+        if self.once {
             server.serve_due(&token, &mut run).await?;
-        } else {
-            let program = program::name();
-            notice::note(&format!("serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"));
-            server.serve(&token, run).await?;
+            return Ok(exit);
         }
+        let program = program::name();
+        notice::note(&format!("serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"));
+        server.serve(&token, run).await?;
         Ok(Exit::Success)
     }
 
-    async fn run_job(
-        &mut self,
-        jobs: &Jobs,
-        due: &DueRun,
-        token: &CancellationToken,
-        console: &Arc<Console>,
-    ) -> RunEnd {
+    /// Checks the provider if a job needs it, whose run would else be used up. A server checks one that is configured in any case.
+    async fn check_model(&self, jobs: &Jobs) -> Result<(), Error> {
+        let settings = self.options.settings().await?;
+        let now = Timestamp::now();
+        let needs_model = |job: &&Job| {
+            let is_prompt = matches!(job.spec.work, Work::Prompt(_));
+            is_prompt && !job.is_paused && (!self.once || job.next.is_some_and(|next| next <= now))
+        };
+        let listed = jobs.list().await?;
+        let is_configured = settings.provider.is_some();
+        match listed.iter().flatten().find(needs_model) {
+            Some(job) if !is_configured => Err(Error::NoProvider(job.id)),
+            None if self.once || !is_configured => Ok(()),
+            _ => self.options.check_model(&settings),
+        }
+    }
+
+    async fn run_job(&self, jobs: &Jobs, due: &DueRun, token: &CancellationToken, console: &Arc<Console>) -> RunEnd {
         let mut hints = Vec::new();
         let ended = self.run_session(jobs, due, token, console, &mut hints).await;
         let note = (!hints.is_empty()).then(|| hints.join("; "));
@@ -91,7 +99,7 @@ impl RunJobsArgs {
 
     /// Runs the session of a job. Settings are read anew, so that they hold from the next run on.
     async fn run_session(
-        &mut self,
+        &self,
         jobs: &Jobs,
         due: &DueRun,
         token: &CancellationToken,
@@ -111,10 +119,10 @@ impl RunJobsArgs {
         let origin = format!("the session that made job {}", due.job.id);
         let rules = spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect();
         let (paths, principal, is_exposed) = (spec.paths.clone(), spec.principal.clone(), spec.exposed);
-        self.options.job = Some(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
+        let options = self.options.for_job(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
-        let opened = self.options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
+        let opened = options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
         let OpenSession {
             telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
         } = opened;
@@ -122,6 +130,16 @@ impl RunJobsArgs {
             jobs.set_session(due, id).await?;
         }
         runner.run_collecting(&mut session, RunInput::Prompt(prompt), token, hints).await
+    }
+}
+
+/// Returns the exit code after one more run: that of a cancellation, or else of a failure, or else of a refusal.
+fn exit_after(earlier: Exit, outcome: Outcome) -> Exit {
+    match (earlier, outcome) {
+        (Exit::Cancelled, _) | (_, Outcome::CutOff) => Exit::Cancelled,
+        (Exit::Failed, _) | (_, Outcome::Failed) => Exit::Failed,
+        (Exit::Refused, _) | (_, Outcome::Refused) => Exit::Refused,
+        _ => Exit::Success,
     }
 }
 

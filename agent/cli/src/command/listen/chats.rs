@@ -45,7 +45,7 @@ use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::policy;
 use crate::refusal;
-use crate::session::{Chat, OpenSession, SessionOptions};
+use crate::session::{Chat, OpenSession, SessionOptions, UnattendedOptions};
 use crate::sessions::Retention;
 use crate::wording::counted;
 
@@ -55,7 +55,7 @@ const CANCEL_GRACE: Duration = Duration::from_secs(5);
 
 /// Runs the sessions of the chats: one message of a chat at a time, and a limited number of chats in parallel.
 pub(super) struct Chats {
-    options: SessionOptions,
+    options: UnattendedOptions,
     /// False if sessions and messages are in memory alone.
     is_recorded: bool,
     /// The limits of the journals of a channel.
@@ -72,7 +72,7 @@ pub(super) struct Chats {
 
 impl Chats {
     pub(super) fn new(
-        options: SessionOptions,
+        options: UnattendedOptions,
         settings: &Settings,
         parallel: usize,
         shutdown: CancellationToken,
@@ -277,11 +277,11 @@ impl Chats {
         let name = format!("{channel}/{}", journal.file_stem().unwrap_or_default().display());
         let chat = Chat { channel: channel.clone(), id: id.clone() };
         let options = || {
-            let options = match self.is_recorded {
-                true => self.options.journal.for_chat(journal.clone(), name.clone()),
-                false => self.options.journal.clone(),
-            };
-            self.options.for_chat(chat.clone(), options)
+            let options = self.options.for_chat(chat.clone());
+            match self.is_recorded {
+                true => options.recorded_in(journal.clone(), name.clone()),
+                false => options,
+            }
         };
         let open = async |options: SessionOptions| {
             options.open(OutputFormat::Text, Arc::default(), how_to_grant, self.runs.clone(), None).await

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tools_builtin::cron::{JobSpec, Jobs};
 
-use super::{ALL, add, due, is_refused, jobs, log, run_once};
+use super::{ALL, add, due, is_refused, jobs, log, run_to};
 use crate::Crib;
 
 /// Takes the only job out of the store.
@@ -36,7 +36,7 @@ fn a_rule_of_the_session_that_made_a_job_holds_for_its_runs() {
             r#"{"text": "Tried."}"#,
         ]);
         let job = made_due(&crib, &["--policy", &file]);
-        let ended = run_once(&crib, &[&ALL[..], &["--script", &script]].concat());
+        let ended = run_to(&crib, &[&ALL[..], &["--script", &script]].concat(), 5);
         is_refused(&crib, &ended, &format!("at the session that made job {job}"));
         assert!(crib.root().join("b.txt").exists(), "{ended:#?}");
     }
@@ -49,7 +49,7 @@ fn a_file_that_decided_what_the_session_may_do_is_not_written_by_its_job() {
     let write = r#"{"calls": [{"name": "fs.write", "arguments": {"path": "rules.toml", "content": "1"}}]}"#;
     let script = crib.script(&[write, r#"{"text": "Tried."}"#]);
     made_due(&crib, &["--policy", "rules.toml"]);
-    let ended = run_once(&crib, &[&ALL[..], &["--script", &script]].concat());
+    let ended = run_to(&crib, &[&ALL[..], &["--script", &script]].concat(), 5);
     is_refused(&crib, &ended, "fs:write:rules.toml, because it decides what tools may do");
     assert_eq!(std::fs::read_to_string(crib.root().join("rules.toml")).unwrap(), "");
 }
@@ -60,7 +60,7 @@ fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
     // The script ends before the answer.
     let script = crib.script(&[r#"{"calls": [{"name": "fs.write", "arguments": {"path": "a.txt", "content": "1"}}]}"#]);
     made_due(&crib, &[]);
-    let ended = run_once(&crib, &["--script", &script]);
+    let ended = run_to(&crib, &["--script", &script], 1);
     let [run] = &log(&crib)[..] else { panic!("{ended:#?}") };
     assert_eq!(run["outcome"], "failed", "{run}");
     let note = run["note"].as_str().unwrap();

@@ -7,7 +7,7 @@ use serde_json::json;
 use tools::CancellationToken;
 use tools_builtin::cron::{Clock, DueRun, JobServer, JobSpec, Jobs, Missed, Schedule, Work};
 
-use super::{WRITES, due, jobs, log, run_once, write};
+use super::{WRITES, add, call, due, jobs, log, run_once, run_to, write};
 use crate::Crib;
 
 /// A clock that stands.
@@ -48,16 +48,50 @@ fn a_timer_may_serve_the_jobs_by_single_runs_of_the_program() {
 }
 
 #[test]
-fn a_provider_that_cannot_be_used_is_an_error_before_a_job_is_taken() {
-    let crib = Crib::new();
-    let due = JobSpec {
-        schedule: Schedule::Once(minutes_ago(1)),
-        work: Work::Prompt("go".to_owned()),
-        ..due(write("a.txt"), &WRITES)
-    };
-    tokio::runtime::Runtime::new().unwrap().block_on(jobs(&crib).add(due, minutes_ago(2))).unwrap();
-    crib.run(&["cron", "run", "--once", "--provider", "drect"]).expect(3);
-    assert!(log(&crib).is_empty(), "the job waits");
+fn the_exit_code_of_a_single_run_tells_whether_a_job_failed_or_else_was_refused() {
+    let [done, failed, refused] = [write("a.txt"), call("fs.read", json!({"path": "missing"})), write("b.txt")];
+    for (works, code) in [
+        (vec![], 0),
+        (vec![&done], 0),
+        (vec![&refused, &done], 5),
+        (vec![&failed, &done], 1),
+        (vec![&refused, &failed], 1),
+        (vec![&failed, &refused], 1),
+    ] {
+        let crib = Crib::new();
+        for work in &works {
+            add(&crib, due((*work).clone(), &WRITES));
+        }
+        run_to(&crib, &["--grant", "fs:write:a.txt"], code);
+        assert_eq!(log(&crib).len(), works.len());
+    }
+}
+
+#[test]
+fn a_provider_that_cannot_be_used_is_an_error_before_a_job_is_taken_that_needs_it() {
+    let prompt = Work::Prompt("go".to_owned());
+    let misnamed = &["--provider", "drect"][..];
+    for (work, provider, code) in [
+        (&prompt, misnamed, 3),
+        // None is named, and the environment has no key.
+        (&prompt, &[], 2),
+        // The prompt is no call.
+        (&prompt, &["--provider", "direct"], 1),
+        (&write("a.txt"), misnamed, 0),
+        (&write("a.txt"), &[], 0),
+    ] {
+        let crib = Crib::new();
+        add(&crib, due(work.clone(), &WRITES));
+        let late = Schedule::Once("2100-01-01T00:00:00Z".parse().unwrap());
+        add(&crib, JobSpec { schedule: late, ..due(prompt.clone(), &WRITES) });
+        run_to(&crib, &[provider, &["--grant", "fs:write:a.txt"]].concat(), code);
+        assert_eq!(log(&crib).is_empty(), [2, 3].contains(&code), "{work} {provider:?}");
+        if code == 2 {
+            // A server would come to the other job too.
+            let ended = crib.run(&["cron", "run"]).expect(2);
+            assert!(ended.stderr.contains("--provider"), "{ended:#?}");
+        }
+    }
 }
 
 #[test]
@@ -81,4 +115,12 @@ fn a_job_that_cannot_be_read_is_listed_and_removed() {
     assert!(shown.contains("unreadable") && shown.contains("every 60 s"), "{shown}");
     crib.run(&["cron", "remove", &unreadable["id"].to_string()]).expect(0);
     assert_eq!(crib.run(&["cron", "list", "--json"]).expect(0).documents().len(), 1);
+}
+
+#[test]
+fn a_flag_for_one_session_or_for_questions_is_no_flag_of_jobs() {
+    for flag in ["--resume", "--session=s", "--journal=calls.journal", "--approval-timeout=1s"] {
+        let ended = Crib::new().run(&["cron", "run", "--once", flag]).expect(2);
+        assert!(ended.stderr.contains("unexpected argument"), "{flag}: {ended:#?}");
+    }
 }

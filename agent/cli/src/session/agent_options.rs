@@ -1,0 +1,54 @@
+//! [`AgentOptions`]: the provider, the tools and the grant of sessions.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Values};
+use crate::host::HostOptions;
+use crate::provider_choice::DIRECT;
+
+/// The provider that replays a script.
+const SCRIPTED: &str = "scripted";
+
+/// The options of commands that run a session or several.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AgentOptions {
+    #[command(flatten)]
+    keys: KeyFlags<SessionFlags>,
+
+    /// Replay the model turns of this JSON file that the conversation does not have yet; implies --provider scripted
+    #[arg(long, value_name = "FILE")]
+    pub(super) script: Option<PathBuf>,
+
+    /// Put this id on the calls of the session in its journal, spans and events, so that a host finds its request again
+    #[arg(long, value_name = "ID")]
+    pub(super) correlation_id: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) host: HostOptions,
+}
+
+impl AgentOptions {
+    /// Returns the settings of these flags. `--script` implies the provider that replays it. A single call needs no model.
+    pub(super) fn flags(&self, is_call: bool) -> Result<Values, ConfigError> {
+        let mut flags = self.keys.values()?;
+        if is_call {
+            flags.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            flags.model = None;
+            return Ok(flags);
+        }
+        if self.script.is_some() {
+            if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
+                let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);
+                return Err(ConfigError::Value {
+                    origin: Origin::Flag("--script"),
+                    key: "a script".to_owned(),
+                    reason,
+                });
+            }
+            flags.provider.get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
+        }
+        Ok(flags)
+    }
+}
