@@ -14,6 +14,7 @@ use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
+use crate::ineffective;
 use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
@@ -60,7 +61,9 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
-        Ok(speech::access(web::access(self.config.settings(flags)?)?)?)
+        let settings = speech::access(web::access(self.config.settings(flags)?)?)?;
+        ineffective::warn_once(&settings, self.servers_root());
+        Ok(settings)
     }
 
     /// Returns the context for the calls of a session. If standard input and error are terminals, a person can approve calls

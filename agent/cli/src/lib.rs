@@ -33,6 +33,7 @@ mod exit;
 mod fit;
 mod folders;
 mod host;
+mod ineffective;
 mod interrupt;
 #[cfg(feature = "cron")]
 mod jobs;

@@ -2,11 +2,12 @@
 
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::command::Cli;
 use crate::exit::Exit;
-use crate::{Program, notice};
+use crate::{Program, notice, program};
 
 impl Program {
     /// Runs the command line of the process and returns its exit code. `--help` lists the commands and the exit codes.
@@ -31,9 +32,21 @@ impl Program {
             Err(usage) => {
                 // A closed pipe while help is printed is not an error.
                 let _ = usage.print();
+                tool_hint(&usage).iter().for_each(|hint| notice::hint(hint));
                 if usage.use_stderr() { Exit::Usage } else { Exit::Success }
             }
         };
         exit.into()
     }
+}
+
+/// Returns the hint about a word that is no command, if it names a tool by itself or with the command before it.
+fn tool_hint(usage: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(word)) = usage.get(ContextKind::InvalidSubcommand) else { return None };
+    let words: Vec<_> = std::env::args_os().collect();
+    let before = words.iter().zip(words.iter().skip(1)).find(|(_, next)| *next == word.as_str());
+    let joined = before.map(|(before, _)| format!("{}.{word}", before.to_string_lossy()));
+    let name = joined.into_iter().chain([word.clone()]).find(|name| tools::get(name).is_ok())?;
+    let program = program::name();
+    Some(format!("{name} is a tool; {program} show {name} describes it, and {program} call {name} calls it"))
 }

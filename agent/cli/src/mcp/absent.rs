@@ -9,7 +9,7 @@ use agent::Selection;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Effects, ToolContext};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
@@ -65,6 +65,11 @@ pub(crate) async fn attach_for(
     _settings: impl FnOnce() -> Result<Settings, Error>,
 ) -> Result<Attached, Error> {
     Ok(Attached)
+}
+
+/// Returns no effects.
+pub(crate) fn declared_effects(_root: &RootOption) -> Vec<Effects> {
+    Vec::new()
 }
 
 /// Returns the context as it is.

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, ToolContext};
+use tools::{CancellationToken, Effects, ToolContext};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
@@ -262,6 +262,13 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
         (FileOwner::Project, Error::Unapproved { .. }) => notice::note(&error.to_string()),
         _ => notice::warning(&format!("MCP server {}: {error}", visible(name))),
     }
+}
+
+/// Returns the effects that the user declared for tools of servers, without the servers that cannot be used.
+pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
+    let servers = Inventory::load(root).map(|inventory| inventory.servers()).unwrap_or_default();
+    let configured = servers.into_iter().filter_map(|(_, _, configured)| configured.ok());
+    configured.flat_map(|server| server.settings.effects().cloned().collect::<Vec<_>>()).collect()
 }
 
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.

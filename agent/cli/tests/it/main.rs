@@ -23,6 +23,8 @@ mod disclosure;
 mod doctor;
 #[cfg(all(feature = "builtin", feature = "models"))]
 mod export;
+#[cfg(all(unix, feature = "cron", feature = "mcp", feature = "memory"))]
+mod ineffective;
 #[cfg(unix)]
 mod interrupt;
 #[cfg(feature = "journal")]

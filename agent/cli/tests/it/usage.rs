@@ -62,6 +62,25 @@ fn a_command_line_that_cannot_be_read_is_a_usage_error() {
 }
 
 #[test]
+fn a_word_that_names_a_tool_instead_of_a_command_leads_to_the_tool() {
+    for (words, tool) in [
+        (&["time", "now"][..], None),
+        (&["time.now"], Some("time.now")),
+        #[cfg(feature = "cron")]
+        (&["cron", "add"], Some("cron.add")),
+        #[cfg(feature = "cron")]
+        (&["cron", "frobnicate"], None),
+        #[cfg(feature = "memory")]
+        (&["memory", "search", "--json"], Some("memory.search")),
+    ] {
+        let stderr = Crib::new().run(words).expect(2).stderr;
+        let hint = tool.map(|tool| format!("toolcrib call {tool}"));
+        assert_eq!(hint.is_some(), stderr.contains("hint: "), "{stderr}");
+        assert!(hint.is_none_or(|hint| stderr.contains(&hint)), "{stderr}");
+    }
+}
+
+#[test]
 fn a_bad_grant_says_how_one_is_written() {
     for grant in
         ["", "fs", "fs:read", "fs:peek:**", "FS:read:**", "fs:read:../x", "fs:read:/etc", "fs:read:[", "fs:read:"]

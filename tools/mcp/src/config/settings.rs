@@ -99,6 +99,14 @@ impl ServerSettings {
         }
     }
 
+    /// Returns the effects that the user declared for tools of the server. [`READ_ONLY`] tools have their own targets.
+    pub fn effects(&self) -> impl Iterator<Item = &Effects> {
+        self.effects.values().filter_map(|declaration| match declaration {
+            Declaration::Effects(effects) => Some(effects),
+            Declaration::ReadOnly => None,
+        })
+    }
+
     /// Returns the names of tools that have declared effects and are not among these.
     pub(crate) fn effects_without_tool<'a>(&'a self, tools: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
         self.effects.keys().map(String::as_str).filter(|name| *name != ALL && !tools.contains(name))

@@ -1,0 +1,59 @@
+//! Warnings about clauses of flags that match no target, most of which are misspelt.
+
+use std::collections::BTreeSet;
+use std::sync::Once;
+
+use serde_json::json;
+use tools::{Clause, Effects, ErrorCode};
+
+use crate::config::{Origin, Settings};
+use crate::root::RootOption;
+use crate::{mcp, notice};
+
+/// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
+const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
+
+/// True after the first settings of the process, which those of later sessions repeat.
+static WARNED: Once = Once::new();
+
+/// Warns once about clauses of `--grant` and `--allow` that match no target of a tool of this program or of the MCP servers of a root.
+pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
+    WARNED.call_once(|| {
+        let flags = settings.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
+        for grant in flags {
+            if let Some(reason) = fault(&grant.value, servers) {
+                notice::warning(&format!("{} {} permits nothing: {reason}", grant.origin, grant.value));
+            }
+        }
+    });
+}
+
+/// Returns the reason why no target matches the clause.
+fn fault(clause: &Clause, servers: Option<&RootOption>) -> Option<String> {
+    let scheme = clause.scheme()?;
+    let known = schemes(servers);
+    if !known.contains(scheme) {
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        return Some(format!("no tool has this scheme; the schemes are {known}"));
+    }
+    let is_literal = !clause.pattern().contains(['*', '?', '[', '{', '\\']);
+    (scheme == "memory" && is_literal && !is_scope(clause.pattern()))
+        .then(|| "the scopes of memories are user, project and project/NAME".to_owned())
+}
+
+/// Returns the schemes of all targets.
+fn schemes(servers: Option<&RootOption>) -> BTreeSet<String> {
+    let of_tools = tools::list().into_iter().map(|entry| entry.tool().effects.clone());
+    let of_servers = servers.map(mcp::declared_effects).unwrap_or_default();
+    let templates = of_tools.chain(of_servers).flat_map(|effects| match effects {
+        Effects::Declared(declared) => declared.templates().map(|(_, template)| template.scheme().to_owned()).collect(),
+        _ => Vec::new(),
+    });
+    templates.chain(OTHER_SCHEMES.map(str::to_owned)).collect()
+}
+
+/// Returns true if the tools take this text as a scope of memories.
+fn is_scope(text: &str) -> bool {
+    let refused = tools::validate("memory.list", json!({"scope": text}));
+    refused.err().is_none_or(|error| error.code() != ErrorCode::InvalidArguments)
+}
