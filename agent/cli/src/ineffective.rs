@@ -13,7 +13,7 @@ use crate::{mcp, notice};
 /// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
 const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
 
-/// True after the first settings of the process, which those of later sessions repeat.
+/// Guards the warnings, because later sessions of the process have the same flags.
 static WARNED: Once = Once::new();
 
 /// Warns once about clauses of `--grant` and `--allow` that match no target of a tool of this program or of the MCP servers of a root.

@@ -24,7 +24,7 @@ use crate::{interrupt, jobs, notice, policy, program};
 /// asked: a call that needs a question is refused, and `cron log` says so. A second `cron run` takes jobs that this one is not running.
 #[derive(Args, Debug)]
 pub(super) struct RunJobsArgs {
-    /// Run the jobs that are due now, and end, with code 1 if a job failed, or else 5 if a call was refused; a timer that does so at
+    /// Run the jobs that are due now, and end: with code 1 if a job failed, or else 5 if one was refused. A timer that does so at
     /// least once an hour misses none
     #[arg(long)]
     once: bool,
