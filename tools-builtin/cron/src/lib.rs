@@ -23,7 +23,7 @@ pub use job::{Delivery, DueRun, Job, JobSpec, Missed, Outcome, RunEnd, RunRecord
 pub use jobs::{JobLimits, Jobs};
 pub use next::next_after;
 pub use schedule::{CronExpression, InvalidCron, Schedule};
-pub use serve::{Clock, JobServer, SystemClock};
+pub use serve::{Clock, JobServer, Served, SystemClock};
 pub use tools_zone::{UnknownZone, find_zone};
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

@@ -57,8 +57,12 @@ pub struct JobServer<'a, C = SystemClock> {
 
 /// The result of serving the jobs that are due.
 #[derive(Debug, Default)]
-struct Pass {
-    runs: usize,
+#[non_exhaustive]
+pub struct Served {
+    /// The number of runs.
+    pub runs: usize,
+    /// The number of jobs that cannot be read. They are paused, and the log has the reasons.
+    pub unreadable: usize,
     /// True if a job was settled, so that another look may find more.
     is_changed: bool,
 }
@@ -107,7 +111,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
         Ok(())
     }
 
-    /// Runs the jobs that are due now. Returns the number of runs. Calls that follow each other within two hours, also of other processes,
+    /// Runs the jobs that are due now. Calls that follow each other within two hours, also of other processes,
     /// serve without a pause.
     ///
     /// # Errors
@@ -116,10 +120,10 @@ impl<'a, C: Clock> JobServer<'a, C> {
         &mut self,
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
-    ) -> Result<usize, CronError> {
+    ) -> Result<Served, CronError> {
         self.jobs.remove_left_locks().await?;
         let look = self.jobs.look(self.presence(ABSENCE_OF_ONCE)).await?;
-        Ok(self.pass(look, ABSENCE_OF_ONCE, token, run).await?.runs)
+        self.pass(look, ABSENCE_OF_ONCE, token, run).await
     }
 
     fn presence(&self, absence: i64) -> Presence {
@@ -152,18 +156,19 @@ impl<'a, C: Clock> JobServer<'a, C> {
         absence: i64,
         token: &CancellationToken,
         run: &mut impl AsyncFnMut(&DueRun) -> RunEnd,
-    ) -> Result<Pass, CronError> {
-        let mut pass = Pass::default();
+    ) -> Result<Served, CronError> {
+        let mut served = Served::default();
         for id in look.pending {
             if token.is_cancelled() {
                 break;
             }
             // Else another process runs it.
             let Some(lock) = self.jobs.lock(id)? else { continue };
-            pass.is_changed = true;
+            served.is_changed = true;
             let claim = match self.jobs.claim(id, self.clock.now(), look.since).await {
                 // The others are served all the same.
                 Err(CronError::Unreadable(error)) => {
+                    served.unreadable += 1;
                     self.jobs.suspend(id, error.to_string(), self.clock.now()).await?;
                     continue;
                 }
@@ -171,7 +176,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
             };
             let is_kept = match claim {
                 Claim::Run(due) => {
-                    pass.runs += 1;
+                    served.runs += 1;
                     let end = self.attended(absence, run(&due)).await;
                     self.jobs.finish(&due, end, self.clock.now()).await?
                 }
@@ -182,6 +187,6 @@ impl<'a, C: Clock> JobServer<'a, C> {
                 lock.into_iter().for_each(JobLock::remove);
             }
         }
-        Ok(pass)
+        Ok(served)
     }
 }

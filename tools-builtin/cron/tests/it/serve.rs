@@ -200,7 +200,7 @@ async fn two_servers_never_run_one_job_at_once() {
         assert_eq!(outcomes(&opened(folder.path())).await, [Outcome::Running]);
         done()
     };
-    assert_eq!(server.serve_due(&CancellationToken::new(), &mut run).await.unwrap(), 1);
+    assert_eq!(server.serve_due(&CancellationToken::new(), &mut run).await.unwrap().runs, 1);
     assert_eq!(outcomes(&jobs).await, [Outcome::Done]);
 }
 
@@ -276,7 +276,7 @@ async fn a_job_that_becomes_unreadable_while_it_runs_stops_no_server() {
         store.execute("UPDATE job SET spec = '{}'", []).unwrap();
         done()
     };
-    assert_eq!(server.serve_due(&CancellationToken::new(), &mut run).await.unwrap(), 1);
+    assert_eq!(server.serve_due(&CancellationToken::new(), &mut run).await.unwrap().runs, 1);
     assert_eq!(outcomes(&jobs).await, [Outcome::Done]);
 }
 
@@ -323,8 +323,8 @@ async fn a_run_that_ends_while_the_log_is_read_was_not_cut_off() {
             done()
         };
         let clock = TurnedClock::new("2026-11-24T11:00:00Z", "2030-01-01T00:00:00Z");
-        let runs = JobServer::with_clock(&serving, clock).serve_due(&CancellationToken::new(), &mut run).await;
-        assert_eq!(runs.unwrap(), 1);
+        let served = JobServer::with_clock(&serving, clock).serve_due(&CancellationToken::new(), &mut run).await;
+        assert_eq!(served.unwrap().runs, 1);
         ended.notify_one();
     };
     let read = async {

@@ -16,6 +16,7 @@ use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::refusal;
 use crate::session::{JobBounds, OpenSession, UnattendedOptions};
+use crate::wording::counted;
 use crate::{interrupt, jobs, notice, policy, program};
 
 /// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
@@ -52,7 +53,12 @@ impl RunJobsArgs {
             end
         };
         if self.once {
-            server.serve_due(&token, &mut run).await?;
+            let served = server.serve_due(&token, &mut run).await?;
+            if served.unreadable > 0 {
+                let (jobs, program) = (counted(served.unreadable as u64, "job"), program::name());
+                notice::warning(&format!("paused {jobs} that cannot be read; {program} cron log has the reason"));
+                exit = exit_after(exit, Outcome::Failed);
+            }
             return Ok(exit);
         }
         let program = program::name();

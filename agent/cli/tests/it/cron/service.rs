@@ -94,6 +94,29 @@ fn a_provider_that_cannot_be_used_is_an_error_before_a_job_is_taken_that_needs_i
     }
 }
 
+/// Changes a job as a newer version might write it.
+fn make_unreadable(crib: &Crib) {
+    let file = crib.dir.path().join("data/toolcrib/cron.sqlite");
+    // A text of SQLite is stored as it is.
+    let mut bytes = std::fs::read(&file).unwrap();
+    let at = bytes.windows(12).rposition(|text| text == b"at_most_once").unwrap();
+    bytes[at..at + 12].copy_from_slice(b"at_will_once");
+    std::fs::write(&file, bytes).unwrap();
+}
+
+#[test]
+fn a_due_job_that_cannot_be_read_counts_as_failed() {
+    let crib = Crib::new();
+    add(&crib, due(write("a.txt"), &WRITES));
+    // The commands close the store, so that its file has all.
+    crib.run(&["cron", "list"]).expect(0);
+    make_unreadable(&crib);
+    let ended = run_to(&crib, &[], 1);
+    assert!(ended.stderr.contains("cron log"), "{ended:#?}");
+    assert_eq!(log(&crib)[0]["outcome"], "failed");
+    run_once(&crib, &[]);
+}
+
 #[test]
 fn a_job_that_cannot_be_read_is_listed_and_removed() {
     let crib = Crib::new();
@@ -101,12 +124,7 @@ fn a_job_that_cannot_be_read_is_listed_and_removed() {
         let arguments = json!({"every": 60, "prompt": "look"}).to_string();
         crib.run(&["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt"]).expect(0);
     }
-    let file = crib.dir.path().join("data/toolcrib/cron.sqlite");
-    // As a newer version might write it. A text of SQLite is stored as it is.
-    let mut bytes = std::fs::read(&file).unwrap();
-    let at = bytes.windows(12).rposition(|text| text == b"at_most_once").unwrap();
-    bytes[at..at + 12].copy_from_slice(b"at_will_once");
-    std::fs::write(&file, bytes).unwrap();
+    make_unreadable(&crib);
     let listed = crib.run(&["cron", "list", "--json"]).expect(0).documents();
     let unreadable = listed.iter().find(|job| !job["unreadable"].is_null()).unwrap();
     assert!(unreadable["unreadable"].as_str().unwrap().contains("at_will_once"), "{listed:?}");
