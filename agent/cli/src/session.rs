@@ -301,6 +301,7 @@ impl SessionOptions {
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
     }
 
+    /// Returns the settings of the command line.
     fn flags(&self) -> Result<Values, ConfigError> {
         let mut flags = self.agent.flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
         flags.merge(self.questions.values()?);

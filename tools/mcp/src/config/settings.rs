@@ -99,7 +99,7 @@ impl ServerSettings {
         }
     }
 
-    /// Returns the effects that the user declared for tools of the server. [`READ_ONLY`] tools have their own targets.
+    /// Returns the effects that the user declared for tools of the server, without those of tools that are read-only.
     pub fn effects(&self) -> impl Iterator<Item = &Effects> {
         self.effects.values().filter_map(|declaration| match declaration {
             Declaration::Effects(effects) => Some(effects),
