@@ -18,6 +18,7 @@ use crate::mcp;
 use crate::notice;
 use crate::output;
 use crate::refusal;
+use crate::skills;
 use crate::telemetry::Telemetry;
 use crate::{duration, interrupt};
 
@@ -77,6 +78,7 @@ impl CallArgs {
             .with_absent_service::<ToolFinder>(
             "only a session that searches its tools has it; `search` searches them",
         );
+        skills::warn_for(&context, &entry);
         let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
