@@ -13,10 +13,11 @@ use crate::config::{Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::{HostOptions, how_to_grant};
+use crate::host::HostOptions;
 use crate::mcp;
 use crate::notice;
 use crate::output;
+use crate::policy;
 use crate::refusal;
 use crate::skills;
 use crate::telemetry::Telemetry;
@@ -84,7 +85,9 @@ impl CallArgs {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
                     let rules: Vec<_> = settings.rules().collect();
-                    let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(needed, None));
+                    // The person who types a call consents to it, so a grant suffices.
+                    let hint = |needed: &[_]| format!("to allow it, add {}", policy::flags(needed, |_| "--grant"));
+                    let hints = refusal::hints(&[refusal], &rules, hint);
                     Error::Refused { error: Box::new(error), hints }
                 }
                 None => error.into(),

@@ -41,7 +41,8 @@ fn a_projects_server_does_not_start_before_it_is_approved_nor_after_a_change() {
             crib.run(&arguments).expect(5);
         }
         let forged = "0".repeat(64);
-        crib.run(&["mcp", "approve", "clock", "--digest", &forged]).expect(5);
+        let wrong = crib.run(&["mcp", "approve", "clock", "--digest", &forged]).expect(5);
+        assert!(wrong.stderr.contains(&format!("not {forged}")), "{wrong:#?}");
         assert!(!mark.exists());
         let listed = crib.run(&["list"]).expect(0);
         assert_eq!(listed.stderr.contains("mcp approve clock"), !is_disabled, "{listed:#?}");
