@@ -117,7 +117,8 @@ fn errors_are_worded_for_people() {
     assert!(late.ends_with("set a longer one with --timeout\n"), "{late}");
     // In JSON, programs get the error for models.
     let document = crib.run(&[&["call"], &refused[..], &["--json"]].concat()).expect(5).document();
-    assert!(document["content"][0]["text"].as_str().unwrap().contains("ask for a wider grant"), "{document}");
+    let text = document["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the grant is fs:read:** or 10 others; ask for a wider grant"), "{document}");
 }
 
 #[test]
