@@ -69,6 +69,8 @@ fn an_approval_shows_the_program_and_no_value_of_a_variable() {
     // The server is shown before it gets a variable, and does not get it with the digest alone.
     let first = run(&["mcp", "approve", "clock"]).expect(5);
     assert!(first.stdout.contains("asks for the variables: SECRET"), "{first:#?}");
+    let wrong = run(&["mcp", "approve", "clock", "--digest", &"0".repeat(64)]).expect(5);
+    assert!(wrong.stderr.contains(&format!("the digest of this server is {}", digest(&first))), "{wrong:#?}");
     let refused = run(&["mcp", "approve", "clock", "--digest", &digest(&first)]).expect(5);
     assert!(refused.stderr.replace('\n', " ").contains("add --variable SECRET"), "{refused:#?}");
     run(&["mcp", "test", "clock"]).expect(5);

@@ -26,12 +26,10 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
     let mut inventory = Inventory::load(&options.root)?;
     inventory.warn();
     let mut server = inventory.find(&options.name)?;
-    let mut of_server = None;
     if server.owner == FileOwner::Project {
         let before = server.settings.clone();
         server.settings = server.settings.with_variables(variables);
-        of_server = approve_server(&inventory, &mut server, digests).await?;
-        if of_server.is_none() {
+        if !approve_server(&inventory, &mut server, digests).await? {
             return Ok(Exit::Refused);
         }
         if server.settings != before {
@@ -48,47 +46,42 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
         return Ok(Exit::Success);
     }
     let digest = digest_of(&pending);
-    // The digest of the server was right.
-    let digests: Vec<_> = digests.iter().copied().filter(|given| Some(*given) != of_server).collect();
     output::page(&shown_tools(&pending, &digest))?;
-    if !is_approved(&digests, &digest, "these tools").await? {
+    if !is_approved(digests, &digest, "these tools").await? {
         return Ok(Exit::Refused);
     }
     connected.pins.approve(&pending)?;
     Ok(Exit::Success)
 }
 
-/// Returns the digest of a project's server that is approved, or is so now. It gets the variables that it needs together with the
-/// approval of a person.
-async fn approve_server(
-    inventory: &Inventory,
-    server: &mut Configured,
-    digests: &[Digest],
-) -> Result<Option<Digest>, Error> {
+/// Returns true if a project's server is approved, or is so now. It gets the variables that it needs together with the approval of a
+/// person.
+async fn approve_server(inventory: &Inventory, server: &mut Configured, digests: &[Digest]) -> Result<bool, Error> {
     let (approval, subject) = inventory.approval(server)?;
     let mut missing: Vec<_> = server.entry.variables()?.into_iter().collect();
     missing.retain(|name| !server.settings.variables.contains(name));
     let changes = match approval {
-        Approval::Given if missing.is_empty() => return Ok(Some(subject.digest())),
+        Approval::Given if missing.is_empty() => return Ok(true),
         Approval::Given | Approval::Missing => Vec::new(),
         Approval::Outdated(changes) => changes,
     };
     output::page(&shown_server(&subject, &changes, server, &missing))?;
     let digest = subject.digest();
-    let is_approved = if missing.is_empty() {
+    let is_wrong = !digests.is_empty() && !digests.contains(&digest);
+    let is_approved = if missing.is_empty() || is_wrong {
         is_approved(digests, &digest, "this server").await?
     } else if digests.contains(&digest) {
         let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
         notice::hint(&format!("the server needs variables; to give it them, add {}", flags.join(" ")));
         false
     } else {
-        is_approved(digests, &digest, "this server, and give it the variables that it asks for").await?
+        is_approved(&[], &digest, "this server, and give it the variables that it asks for").await?
     };
     if is_approved {
         inventory.approvals().approve(&subject, &digest)?;
         server.settings = std::mem::take(&mut server.settings).with_variables(missing);
     }
-    Ok(is_approved.then_some(digest))
+    Ok(is_approved)
 }
 
 /// Returns true if a digest on the command line or the person at the terminal approves.
