@@ -123,7 +123,7 @@ pub fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::PermissionDenied { needed, granted } => {
-            format!("{tool} needs {}, but the grant is {granted}", listed(needed))
+            format!("{tool} needs {}, but the grant is {}", listed(needed), granted.excerpt(needed))
         }
         ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
         ToolErrorKind::Unapproved { waited, sensitive, unnamed, .. } => {

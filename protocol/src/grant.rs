@@ -116,6 +116,48 @@ impl Grant {
         self.layers.iter().flatten()
     }
 
+    /// Returns the grant as text for an error about these targets. Of a layer with more than a few clauses, the text has those of the
+    /// targets' schemes, and the number of the others.
+    ///
+    /// ```
+    /// use protocol::{Grant, Target};
+    ///
+    /// let grant = Grant::parse(["a:read:x", "b:read:x", "c:read:x", "d:read:x", "e:read:x", "fs:read:**"])?;
+    /// let needed = "fs:write:README.md".parse::<Target>()?;
+    /// assert_eq!(grant.excerpt(&[needed]), "fs:read:** or 5 others");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn excerpt(&self, needed: &[Target]) -> String {
+        let is_near = |clause: &&Clause| {
+            clause.scheme().is_none_or(|scheme| needed.iter().any(|target| target.scheme() == scheme))
+        };
+        let layer = |layer: &Layer| {
+            if layer.len() <= MAX_SHOWN {
+                return alternatives(layer);
+            }
+            let near: Vec<_> = layer.iter().filter(is_near).take(MAX_SHOWN).collect();
+            let others = layer.len() - near.len();
+            match near[..] {
+                [] => format!("{others} clauses, none of them of this scheme"),
+                _ if others == 0 => alternatives(near),
+                _ => format!("{} or {others} other{}", alternatives(near), if others == 1 { "" } else { "s" }),
+            }
+        };
+        self.text(layer)
+    }
+
+    /// Returns the layers in these words.
+    fn text(&self, layer: impl Fn(&Layer) -> String) -> String {
+        if self.layers.iter().any(Layer::is_empty) {
+            return "nothing".to_owned();
+        }
+        let layers: Vec<_> = self.layers.iter().map(layer).collect();
+        match &layers[..] {
+            [only] => only.clone(),
+            several => format!("({})", several.join(") and (")),
+        }
+    }
+
     fn from_layers(mut layers: Vec<Layer>) -> Self {
         // A layer that permits everything stays: access to a sensitive path needs a clause that names it in every layer.
         if layers.is_empty() {
@@ -133,6 +175,13 @@ impl Grant {
 
 /// The most clauses that [`Grant::may_permit`] tries, because combinations of many layers are many.
 const MAX_TRIED: usize = 300;
+
+/// The most clauses of a layer that [`Grant::excerpt`] shows.
+const MAX_SHOWN: usize = 5;
+
+fn alternatives<'a>(clauses: impl IntoIterator<Item = &'a Clause>) -> String {
+    clauses.into_iter().map(Clause::as_str).collect::<Vec<_>>().join(" or ")
+}
 
 /// Returns true if one clause of each layer overlaps the others and the chosen ones. Subtrees and single values that overlap in pairs have
 /// a common target. Also returns true once too many were tried.
@@ -174,15 +223,7 @@ impl Default for Grant {
 /// Writes `nothing`, `a or b`, or `(a or b) and (c)`.
 impl fmt::Display for Grant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.layers.iter().any(Layer::is_empty) {
-            return f.write_str("nothing");
-        }
-        let alternatives = |layer: &Layer| layer.iter().map(Clause::as_str).collect::<Vec<_>>().join(" or ");
-        let layers: Vec<String> = self.layers.iter().map(alternatives).collect();
-        match &layers[..] {
-            [only] => f.write_str(only),
-            several => write!(f, "({})", several.join(") and (")),
-        }
+        f.write_str(&self.text(|layer| alternatives(layer)))
     }
 }
 

@@ -1,5 +1,7 @@
 //! [`Entry`]: a tool in a catalog.
 
+mod masking;
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +12,7 @@ use serde_json::Value;
 
 use crate::admission::{Admission, Limiter};
 use crate::context::Need;
-use crate::schema::{Inspected, MASK, Mask, SchemaError, SimpleSchema, Validator};
+use crate::schema::{Inspected, Mask, SchemaError, SimpleSchema, Validator};
 use crate::spelling::Spelling;
 use crate::{Handler, Input, RegisterError, Source, ToolErrorKind, Violation};
 
@@ -162,61 +164,9 @@ impl Entry {
         self.is_closed
     }
 
-    /// Returns true if the schema marks an argument as `writeOnly`, as [`Secret`](crate::Secret) does.
-    pub fn has_secrets(&self) -> bool {
-        self.has_secrets
-    }
-
-    /// Returns true if an argument is masked: a secret, or the arguments of a kept call.
-    pub(crate) fn has_masked(&self) -> bool {
-        self.mask.is_some()
-    }
-
     /// Returns true if both entries have the same definition and the same source.
     pub fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self, other) || (self.source() == other.source() && self.digest() == other.digest())
-    }
-
-    /// Returns the arguments with each `writeOnly` value replaced by `[secret]`, or unchanged if the tool has no secrets. The arguments of
-    /// a [kept call](Handler::kept_call) are masked too, because they may have secrets of another tool.
-    /// [`Secret::masked`](crate::Secret::masked) describes the other values that are masked.
-    ///
-    /// Approvals, events, spans and journal records show and store only masked arguments. Stored digests are computed from them too,
-    /// because a short secret could be guessed from its digest. Calls that differ only in masked values have equal digests.
-    pub fn masked(&self, arguments: &Json) -> Json {
-        match &self.mask {
-            Some(mask) => mask.apply(arguments.value()).into(),
-            None => arguments.clone(),
-        }
-    }
-
-    /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](Handler::kept_call) as its tool masks
-    /// them. All their values are masked if `find` does not know the tool.
-    pub fn masked_in(&self, arguments: &Json, find: &dyn Fn(&str) -> Option<Arc<Self>>) -> Json {
-        self.with_kept_call(self.masked(arguments), arguments, find)
-    }
-
-    /// Shows the arguments of a kept call in the [masked](Self::masked) arguments, masked as those of its tool.
-    pub(crate) fn with_kept_call(
-        &self,
-        masked: Json,
-        arguments: &Json,
-        find: &dyn Fn(&str) -> Option<Arc<Self>>,
-    ) -> Json {
-        let Some(kept) = self.handler.kept_call() else { return masked };
-        let argument = |name| arguments.value().get(name);
-        let Some(inner) = argument(kept.arguments) else { return masked };
-        let inner = match (argument(kept.tool).and_then(Value::as_str).and_then(find), inner) {
-            (Some(tool), inner) => tool.masked_in(&inner.clone().into(), find).into_value(),
-            // Names are never masked.
-            (None, Value::Object(members)) => members.keys().map(|name| (name.clone(), Value::from(MASK))).collect(),
-            (None, _) => return masked,
-        };
-        let mut value = masked.into_value();
-        if let Some(place) = value.get_mut(kept.arguments) {
-            *place = inner;
-        }
-        value.into()
     }
 
     /// Checks that the arguments are an object and fit the schema. A schema without a `type` would accept any value.
@@ -273,7 +223,7 @@ impl Entry {
         let own = Mask::from_schema(parameters);
         let has_secrets = own.is_some();
         let mask = match handler.kept_call() {
-            Some(kept) => Mask::from_schema(&with_hidden(parameters, kept.arguments)),
+            Some(kept) => Mask::from_schema(&masking::with_hidden(parameters, kept.arguments)),
             None => own,
         };
         if let (Some(mask), Effects::Declared(declared)) = (&mask, effects) {
@@ -344,15 +294,4 @@ impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Entry").field("tool", &self.tool).field("source", &self.source).finish_non_exhaustive()
     }
-}
-
-/// Returns the schema with this argument marked as secret.
-fn with_hidden(parameters: &Value, argument: &str) -> Value {
-    let mut schema = parameters.clone();
-    match schema.pointer_mut("/properties").and_then(|properties| properties.get_mut(argument)) {
-        Some(Value::Object(property)) => _ = property.insert("writeOnly".to_owned(), true.into()),
-        // The argument is declared elsewhere, if at all, so all arguments are masked.
-        _ => schema["writeOnly"] = true.into(),
-    }
-    schema
 }

@@ -56,6 +56,8 @@ pub(crate) enum Error {
     Prompt(String),
     #[error("there is no prompt; give one as an argument, or pipe it to standard input")]
     NoPrompt,
+    #[error("the prompt is one argument, and {0:?} is another; quote it whole, such as 'time.now zone=UTC'")]
+    UnquotedPrompt(String),
     #[error("cannot write the output: {0}; check the destination of standard output")]
     Output(io::Error),
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
@@ -172,6 +174,9 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error("the MCP server {server} of the project waits for approval; run {} mcp approve {server}", program::name())]
     Unapproved { server: String },
+    #[cfg(feature = "mcp")]
+    #[error("the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it")]
+    WrongDigest { what: &'static str, shown: tools::Digest, given: String },
     #[cfg(feature = "skill")]
     #[error("there is no skill {name:?}; run {} skills to see all", program::name())]
     NoSkill { name: String },
@@ -224,6 +229,7 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
+            | Self::UnquotedPrompt(_)
             | Self::New { .. }
             | Self::Lock(_)
             | Self::Unrecorded
@@ -255,7 +261,7 @@ impl Error {
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]
-            Self::Unapproved { .. } => Exit::Refused,
+            Self::Unapproved { .. } | Self::WrongDigest { .. } => Exit::Refused,
             #[cfg(feature = "mcp")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             #[cfg(feature = "mcp")]

@@ -19,6 +19,7 @@ use crate::program;
 use crate::provider_choice::DIRECT;
 use crate::refusal::{self, HowToGrant};
 use crate::stream_line::SessionLine;
+use crate::wording::where_tools_are;
 
 /// Runs the prompts of a command and shows their progress.
 pub(crate) struct PromptRunner {
@@ -93,6 +94,9 @@ impl PromptRunner {
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
         *hints = self.hints(&failures.refusals);
+        if self.is_direct() && failures.first == Some(Exit::NotFound) {
+            hints.push(where_tools_are());
+        }
         hints.iter().for_each(|hint| notice::hint(hint));
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()

@@ -1,6 +1,7 @@
 //! [`RootOption`]: the workspace of a command, and its services.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,10 +43,14 @@ impl RootOption {
     /// Returns the path of the root that names the workspace of a recorded session, with links resolved.
     ///
     /// # Errors
-    /// Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
+    /// - Returns an error if it is not a directory.
+    /// - Returns an error if it is not UTF-8: several roots would have one name, and with it each other's jobs and approvals.
     pub(crate) fn workspace(&self) -> Result<String, Error> {
         let root = self.setting().value;
-        let resolved = root.canonicalize().unwrap_or(root);
+        let is_directory =
+            |root: PathBuf| if root.is_dir() { Ok(root) } else { Err(io::ErrorKind::NotADirectory.into()) };
+        let resolved = root.canonicalize().and_then(is_directory);
+        let resolved = resolved.map_err(|error| Error::Root { path: root, reason: error.to_string() })?;
         let refused = |path: OsString| Error::Root { path: path.into(), reason: "its path is not UTF-8".to_owned() };
         resolved.into_os_string().into_string().map_err(refused)
     }

@@ -10,10 +10,12 @@ mod report;
 mod session;
 
 #[cfg(not(feature = "skill"))]
-pub(crate) use absent::{Library, control_files, findings, insert, report, section, warn};
+pub(crate) use absent::{Library, control_files, findings, insert, report, section, warn, warn_for};
 #[cfg(feature = "skill")]
-pub(crate) use library::{Library, Shelved, Standing};
+use library::clash_text;
+#[cfg(feature = "skill")]
+pub(crate) use library::{Library, Shelved};
 #[cfg(feature = "skill")]
 pub(crate) use report::{findings, report};
 #[cfg(feature = "skill")]
-pub(crate) use session::{control_files, insert, section, warn};
+pub(crate) use session::{control_files, insert, section, warn, warn_for};

@@ -9,8 +9,9 @@ use crate::program;
 pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
-        ToolErrorKind::NotFound { near } if near.is_empty() => {
-            format!("there is no tool named {tool:?}; run {} list to see all names", program::name())
+        ToolErrorKind::NotFound { near } => {
+            let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+            format!("there is no tool named {tool:?}; {near}{}", where_tools_are())
         }
         ToolErrorKind::Timeout { limit } => {
             let unclear =
@@ -21,6 +22,12 @@ pub(crate) fn for_person(error: &ToolError) -> String {
         }
         _ => refusal::for_person(error),
     }
+}
+
+/// Returns the sentence on the commands that name the tools.
+pub(crate) fn where_tools_are() -> String {
+    let program = program::name();
+    format!("{program} list names all tools, and {program} search finds some by words")
 }
 
 /// Returns a count with its unit, such as `1 step` or `2 steps`.

@@ -6,6 +6,8 @@ mod hidden;
 mod own;
 mod state;
 
+use std::num::NonZeroU32;
+
 use crate::Selection;
 
 pub use self::cost::DefinitionCosts;
@@ -49,6 +51,9 @@ impl Default for Disclosure {
     }
 }
 
+/// The default of [`DisclosureBudget::found_turns`].
+const FOUND_TURNS: NonZeroU32 = NonZeroU32::new(20).unwrap();
+
 /// The limits of a [`Disclosure::Search`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,9 +65,8 @@ pub struct DisclosureBudget {
     pub context_percent: u8,
     /// The most tokens of the definitions in the result of a search. Defaults to 4,000.
     pub search_tokens: u64,
-    /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Zero counts as one. Defaults
-    /// to 20.
-    pub found_turns: u32,
+    /// The number of model turns after which a found tool is forgotten. A call of the tool begins them anew. Defaults to 20.
+    pub found_turns: NonZeroU32,
 }
 
 impl DisclosureBudget {
@@ -86,13 +90,13 @@ impl DisclosureBudget {
 
     /// Sets the number of model turns after which a found tool is forgotten.
     #[must_use]
-    pub fn with_found_turns(self, found_turns: u32) -> Self {
+    pub fn with_found_turns(self, found_turns: NonZeroU32) -> Self {
         Self { found_turns, ..self }
     }
 }
 
 impl Default for DisclosureBudget {
     fn default() -> Self {
-        Self { tools: 64, context_percent: 10, search_tokens: 4_000, found_turns: 20 }
+        Self { tools: 64, context_percent: 10, search_tokens: 4_000, found_turns: FOUND_TURNS }
     }
 }

@@ -66,9 +66,9 @@ impl SessionDisclosure {
         }
     }
 
-    /// Returns the number of turns after which a found tool is forgotten, which is at least one: else it could never be called.
+    /// Returns the number of turns after which a found tool is forgotten.
     pub(crate) fn found_turns(&self) -> u32 {
-        self.budget().found_turns.max(1)
+        self.budget().found_turns.get()
     }
 
     /// Returns the session's tools as requests to this provider offer them.

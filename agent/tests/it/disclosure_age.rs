@@ -1,5 +1,7 @@
 //! Found tools are forgotten after some turns.
 
+use std::num::NonZeroU32;
+
 use agent::{Disclosure, DisclosureBudget, RunOptions, Selection, Turn};
 use serde_json::json;
 use tools::ToolCall;
@@ -15,7 +17,7 @@ async fn a_found_tool_is_forgotten_after_its_turns() {
     let other = || turn("tools__call", json!({"name": "mail__list_page", "arguments": {"page_id": "1"}}));
     let turns = [searching("archive invoice mail"), call(), other(), other(), call(), call(), Turn::answer("done")];
     let model = Model::new(turns);
-    let budget = DisclosureBudget::default().with_found_turns(2);
+    let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::new(2).unwrap());
     let disclosure = Disclosure::Search { always: Selection::none(), budget };
     let mut session = session(&shop(200)).with_disclosure(disclosure);
     model.driver().run(&mut session, "go").await.unwrap();
@@ -27,10 +29,10 @@ async fn a_found_tool_is_forgotten_after_its_turns() {
 }
 
 #[tokio::test]
-async fn a_found_tool_can_be_called_in_the_next_turn_whatever_the_age_limit() {
+async fn a_found_tool_can_be_called_in_the_next_turn_with_the_least_age_limit() {
     let call = || turn("mail__archive_invoice", json!({"invoice_id": "1"}));
     let model = Model::new([searching("archive invoice mail"), call(), Turn::answer("done")]);
-    let budget = DisclosureBudget::default().with_found_turns(0);
+    let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::MIN);
     let disclosure = Disclosure::Search { always: Selection::none(), budget };
     let mut session = session(&shop(200)).with_disclosure(disclosure);
     model.driver().run(&mut session, "go").await.unwrap();
@@ -57,7 +59,7 @@ async fn a_summary_names_the_found_tools_that_were_called() {
     for (found_turns, expected) in
         [(50, vec!["mail.archive_invoice", "mail.merge_seed"]), (9, vec!["mail.archive_invoice"])]
     {
-        let budget = DisclosureBudget::default().with_found_turns(found_turns);
+        let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::new(found_turns).unwrap());
         let disclosure = Disclosure::Search { always: Selection::none(), budget };
         let mut session = session(&shop(200)).with_disclosure(disclosure);
         let driver = play.clone().with_options(RunOptions::new().with_context_tokens(4_000));

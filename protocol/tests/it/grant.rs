@@ -248,3 +248,24 @@ fn a_grant_without_layers_in_its_json_permits_nothing() {
     }
     assert!(serde_json::from_str::<Grant>(r#"["fs:read:**"]"#).is_err());
 }
+
+#[test]
+fn an_excerpt_has_the_clauses_of_the_scheme_first_and_a_count_of_the_others() {
+    let many = |scheme: &str, count: usize| (0..count).map(move |n| format!("{scheme}:read:{n}")).collect::<Vec<_>>();
+    let needed: Target = "fs:write:a".parse().unwrap();
+    let excerpt =
+        |clauses: &[Vec<String>]| Grant::parse(clauses.concat()).unwrap().excerpt(std::slice::from_ref(&needed));
+    let five = "fs:read:0 or fs:read:1 or fs:read:2 or fs:read:3 or fs:read:4";
+    assert_eq!(excerpt(&[]), "nothing");
+    assert_eq!(excerpt(&[many("a", 2)]), "a:read:0 or a:read:1");
+    assert_eq!(excerpt(&[many("a", 6)]), "6 clauses, none of them of this scheme");
+    assert_eq!(
+        excerpt(&[many("a", 5), many("fs", 1), vec!["*:read:b".to_owned()]]),
+        "*:read:b or fs:read:0 or 5 others"
+    );
+    assert_eq!(excerpt(&[many("fs", 5), many("a", 1)]), format!("{five} or 1 other"));
+    assert_eq!(excerpt(&[many("fs", 9)]), format!("{five} or 4 others"));
+    let (wide, narrow) = (Grant::parse(many("a", 6)).unwrap(), Grant::parse(["fs:*:**"]).unwrap());
+    let layered = wide.intersect(&narrow).excerpt(std::slice::from_ref(&needed));
+    assert_eq!(layered, "(6 clauses, none of them of this scheme) and (fs:*:**)");
+}

@@ -61,6 +61,14 @@ pub enum SkillError {
         /// The folders.
         places: Vec<String>,
     },
+    /// The host withholds the skill.
+    #[error("this session does not have the skill {name:?}: {reason}")]
+    Withheld {
+        /// The name.
+        name: String,
+        /// The reason and the next step.
+        reason: String,
+    },
     /// The folder is not the one that the user has approved.
     #[error(
         "the skill {name:?} has changed since this session began ({}); ask the user to look at it and approve it again",

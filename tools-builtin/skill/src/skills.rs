@@ -16,6 +16,8 @@ use crate::{Skill, SkillError};
 pub struct Skills {
     skills: BTreeMap<String, Skill>,
     clashes: Vec<Clash>,
+    /// The reasons for which the session does not have other skills, by name.
+    withheld: BTreeMap<String, String>,
 }
 
 /// A name that several skills have. None of them is used.
@@ -51,6 +53,14 @@ impl Skills {
         taken
     }
 
+    /// Adds the name of a skill that the host withholds, such as one that waits for approval, with the reason and the next step. Only the
+    /// error of [`get`](Self::get) for this name shows them, so that a model that does not know the name does not read it.
+    #[must_use]
+    pub fn with_withheld(mut self, name: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.withheld.insert(name.into(), reason.into());
+        self
+    }
+
     /// Returns the skills, sorted by name.
     pub fn list(&self) -> impl Iterator<Item = &Skill> {
         self.skills.values()
@@ -64,13 +74,16 @@ impl Skills {
     /// Returns the skill of this name.
     ///
     /// # Errors
-    /// Returns an error if there is none, or if several skills have this name.
+    /// Returns an error if there is none, if several skills have this name, or if the host withholds the skill.
     pub fn get(&self, name: &str) -> Result<&Skill, SkillError> {
         if let Some(skill) = self.skills.get(name) {
             return Ok(skill);
         }
         if let Some(clash) = self.clashes.iter().find(|clash| clash.name.to_lowercase() == name.to_lowercase()) {
             return Err(SkillError::Clash { name: clash.name.clone(), places: clash.places.clone() });
+        }
+        if let Some(reason) = self.withheld.get(name) {
+            return Err(SkillError::Withheld { name: name.to_owned(), reason: reason.clone() });
         }
         let names = ToolError::near(name, self.skills.keys().map(String::as_str));
         Err(SkillError::Unknown { name: visible_line(name, MAX_NAME), names })

@@ -49,8 +49,9 @@ impl fmt::Display for Message<'_> {
             }
             ToolErrorKind::PermissionDenied { needed, granted } => write!(
                 f,
-                "{tool} needs {}, but the grant is {granted}; ask for a wider grant, or work within this one{}",
+                "{tool} needs {}, but the grant is {}; ask for a wider grant, or work within this one{}",
                 joined(needed),
+                granted.excerpt(needed),
                 if needed.iter().any(Target::has_unknown_words) { UNKNOWN } else { "" }
             ),
             ToolErrorKind::Denied { reason } => {

@@ -13,11 +13,13 @@ use crate::config::{KeyFlags, QuestionFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::{HostOptions, how_to_grant};
+use crate::host::HostOptions;
 use crate::mcp;
 use crate::notice;
 use crate::output;
+use crate::policy;
 use crate::refusal;
+use crate::skills;
 use crate::telemetry::Telemetry;
 use crate::{duration, interrupt};
 
@@ -80,12 +82,15 @@ impl CallArgs {
             .with_absent_service::<ToolFinder>(
             "only a session that searches its tools has it; `search` searches them",
         );
+        skills::warn_for(&context, &entry);
         let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
                     let rules: Vec<_> = settings.rules().collect();
-                    let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(needed, None));
+                    // The person who types a call consents to it, so a grant suffices.
+                    let hint = |needed: &[_]| format!("to allow it, add {}", policy::flags(needed, |_| "--grant"));
+                    let hints = refusal::hints(&[refusal], &rules, hint);
                     Error::Refused { error: Box::new(error), hints }
                 }
                 None => error.into(),

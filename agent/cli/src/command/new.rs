@@ -9,6 +9,7 @@ use clap::Args;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output;
+use crate::program;
 
 /// The generated files. `@name@`, `@library@` and `@variable@` stand for the name as a package, a library and the beginning of
 /// environment variables.
@@ -38,7 +39,7 @@ pub(super) struct NewArgs {
     #[arg(value_parser = package_name)]
     name: String,
 
-    /// Depend on this checkout of Toolcrib instead of the published packages
+    /// Depend on this checkout of Toolcrib. Without it, the workspace builds only once the packages are published
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }
@@ -58,8 +59,19 @@ impl NewArgs {
             create_dir_all(parent).map_err(failed(parent))?;
             write(&path, self.filled(template, checkout.as_deref())).map_err(failed(&path))?;
         }
-        output::page(&format!("created {0}; continue with `cd {0} && cargo run -- list`\n", self.name))?;
+        output::page(&self.next_step())?;
         Ok(Exit::Success)
+    }
+
+    fn next_step(&self) -> String {
+        let (name, program) = (&self.name, program::name());
+        match self.path {
+            Some(_) => format!("created {name}; continue with `cd {name} && cargo run -- list`\n"),
+            None => format!(
+                "created {name}, which does not build yet, because the packages of Toolcrib are not published; remove it, and run \
+                 `{program} new {name} --path DIR` with the directory of a checkout\n"
+            ),
+        }
     }
 
     fn filled(&self, template: &str, checkout: Option<&Path>) -> String {

@@ -25,6 +25,10 @@ pub(super) struct RunArgs {
     #[arg(conflicts_with = "resume")]
     prompt: Option<String>,
 
+    /// The other words of a prompt without quotes
+    #[arg(hide = true)]
+    others: Vec<String>,
+
     #[command(flatten)]
     options: SessionOptions,
 
@@ -37,6 +41,9 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
+        if let Some(other) = self.others.into_iter().next() {
+            return Err(Error::UnquotedPrompt(other));
+        }
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();

@@ -134,13 +134,6 @@ fn list(options: &ListOptions) -> Result<(), Error> {
             page += &format!("  {}\n", visible_line(description, MAX_SHOWN));
         }
     }
-    for clash in library.service().clashes() {
-        notice::warning(&format!(
-            "several skills are called {}, so none is used: {}",
-            clash.name,
-            clash.places.join(" and ")
-        ));
-    }
     library.overlooked.iter().take(MAX_OVERLOOKED).for_each(|place| notice::warning(place));
     if let Some(more) = library.overlooked.len().checked_sub(MAX_OVERLOOKED).filter(|more| *more > 0) {
         notice::warning(&format!("{more} more places have no usable skill; {} doctor names them", program::name()));

@@ -32,16 +32,17 @@ pub(crate) fn verify(path: &Path, head: Option<&str>) -> Result<(u64, String, u6
     Ok((head.count, head.to_string(), audit.erased()?))
 }
 
-/// Returns the journal of the recorded session of that ID, or the path itself if a file has it or no session has that ID.
-fn located(path: &Path) -> Result<PathBuf, Error> {
-    let id = path.to_str().filter(|_| !path.exists());
-    match (id, SessionFolder::new()) {
-        (Some(id), Ok(folder)) => match folder.find(id) {
-            Ok(id) => Ok(folder.private_journal(id)?),
-            Err(SessionError::Unknown { .. }) => Ok(path.to_owned()),
-            Err(error) => Err(error.into()),
-        },
-        _ => Ok(path.to_owned()),
+/// Returns the journal of the recorded session of that ID, or the path itself if it exists.
+fn located(path: &Path) -> Result<PathBuf, SessionError> {
+    if path.exists() {
+        return Ok(path.to_owned());
+    }
+    let text = path.to_string_lossy();
+    match SessionFolder::new().and_then(|folder| folder.private_journal(folder.find(&text)?)) {
+        Err(SessionError::Unknown { .. } | SessionError::NoHome) => {
+            Err(SessionError::NoJournal { text: text.into_owned() })
+        }
+        found => found,
     }
 }
 

@@ -283,7 +283,8 @@ pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
 pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
     let inventory = match Inventory::load(root) {
         Ok(inventory) => inventory,
-        Err(Error::NoHome) => return Ok(Default::default()),
+        // A root that cannot be used is a finding of its own.
+        Err(Error::NoHome | Error::Root { .. }) => return Ok(Default::default()),
         Err(error) => return Err(error),
     };
     let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();

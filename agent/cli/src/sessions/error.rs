@@ -27,6 +27,11 @@ pub(crate) enum SessionError {
         program::name()
     )]
     Unknown { text: String },
+    #[error(
+        "{text:?} is neither a journal file nor the beginning of the ID of a recorded session; run {} sessions --all to see the IDs",
+        program::name()
+    )]
+    NoJournal { text: String },
     #[error("several sessions have an ID that begins with {text:?}: {}; type more of it", named(ids))]
     Ambiguous { text: String, ids: Vec<SessionId> },
     #[error("no session of the workspace {workspace} is recorded; run {} sessions --all to see all", program::name())]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use agent::ToolSet;
-use tools::{Services, ToolContext};
+use tools::{Entry, Services, ToolContext};
 
 use crate::config::Settings;
 
@@ -23,6 +23,9 @@ pub(crate) fn insert(_services: &mut Services, _library: &Library) {}
 
 /// Warns of nothing.
 pub(crate) fn warn(_cx: &ToolContext) {}
+
+/// Warns of nothing.
+pub(crate) fn warn_for(_cx: &ToolContext, _tool: &Entry) {}
 
 /// Returns no text.
 pub(crate) fn section(_cx: &ToolContext, _tools: &ToolSet) -> String {

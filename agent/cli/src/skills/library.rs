@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use tools_builtin::skill::{Contents, Discovery, Origin, Skill, Skills, named_files};
+use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
 use tools_mcp::trust::{Approvals, Subject};
 
 use crate::config::Settings;
@@ -40,10 +40,14 @@ pub(crate) struct Shelved {
 pub(crate) enum Standing {
     /// A skill of the user, or an approved one of the project, which is pinned.
     Ready,
+    /// Other skills that sessions might use have the name.
+    Conflict(Clash),
     Unapproved,
     /// Another content was approved, which differs in these facts.
     Changed(Vec<String>),
     Unusable(String),
+    /// A skill inside the workspace, of which the session reads no file.
+    NotRead,
 }
 
 impl Library {
@@ -71,12 +75,24 @@ impl Library {
             let has_namesake = names.get(skill.name()).is_some_and(|count| *count > 1);
             let (skill, standing) = match skill.origin() {
                 Origin::User => (skill, Standing::Ready),
-                Origin::Project if !reads_project => (skill, Standing::Unusable(NOT_READ.to_owned())),
+                Origin::Project if !reads_project => (skill, Standing::NotRead),
                 Origin::Project => judged(skill, &workspace, approvals.as_ref(), has_namesake),
             };
             Shelved { skill, standing, has_namesake }
         };
-        Self { skills: found.skills.into_iter().map(shelve).collect(), overlooked, workspace }
+        let skills = found.skills.into_iter().map(shelve).collect();
+        Self { skills, overlooked, workspace }.with_conflicts()
+    }
+
+    /// Marks the skills that sessions might use if others did not have their names.
+    fn with_conflicts(mut self) -> Self {
+        for clash in self.service().clashes() {
+            let has_name = |shelved: &&mut Shelved| shelved.skill.name().to_lowercase() == clash.name.to_lowercase();
+            for shelved in self.skills.iter_mut().filter(|shelved| shelved.is_trusted()).filter(has_name) {
+                shelved.standing = Standing::Conflict(clash.clone());
+            }
+        }
+        self
     }
 
     /// Returns the approvals of skills. Returns `None` if the user has no home.
@@ -84,10 +100,12 @@ impl Library {
         Some(Approvals::new(folders::state()?.join("skills").join("approvals")))
     }
 
-    /// Returns the skills that a session may use.
+    /// Returns the skills that a session may use, with the reasons for which it has not the others.
     pub(crate) fn service(&self) -> Skills {
-        let ready = self.skills.iter().filter(|shelved| matches!(shelved.standing, Standing::Ready));
-        Skills::new(ready.map(|shelved| shelved.skill.clone()))
+        let trusted = self.skills.iter().filter(|shelved| shelved.is_trusted());
+        let skills = Skills::new(trusted.map(|shelved| shelved.skill.clone()));
+        let withheld = self.skills.iter().filter_map(|shelved| Some((shelved.skill.name(), shelved.withheld_text()?)));
+        withheld.fold(skills, |skills, (name, reason)| skills.with_withheld(name, reason))
     }
 
     /// Returns the skills of this name, of which there can be several.
@@ -108,21 +126,60 @@ impl Library {
 }
 
 impl Shelved {
+    /// Returns true if sessions may use the skill, unless another one has its name.
+    pub(crate) fn is_trusted(&self) -> bool {
+        matches!(self.standing, Standing::Ready | Standing::Conflict(_))
+    }
+
     /// Returns the standing in words, with the next step.
     pub(crate) fn standing_text(&self) -> String {
         let approve = || match self.has_namesake {
             true => "another skill has this name; rename one".to_owned(),
-            false => format!("run {} skills approve {}", program::name(), self.skill.name()),
+            false => format!("run {}", self.approval_command()),
         };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
+            Standing::Conflict(clash) => format!("conflict: {}", clash_text(clash)),
             Standing::Unapproved => format!("waits for approval; {}", approve()),
             Standing::Changed(facts) => {
                 format!("has changed since it was approved ({}); {}", named_files(facts), approve())
             }
             Standing::Unusable(reason) => format!("unusable: {reason}"),
+            Standing::NotRead => format!("unusable: {NOT_READ}"),
         }
     }
+
+    /// Returns the reason for which a session does not have the skill, and the next step. A model reads it, so it has no text of the
+    /// project, such as names of files. Returns `None` for a trusted skill.
+    fn withheld_text(&self) -> Option<String> {
+        let state = match &self.standing {
+            Standing::Ready | Standing::Conflict(_) => return None,
+            Standing::NotRead => return Some(NOT_READ.to_owned()),
+            Standing::Unapproved => "it waits for approval",
+            Standing::Changed(_) => "it has changed since it was approved",
+            Standing::Unusable(_) => {
+                return Some(format!("it cannot be used; ask the user to run {} skills", program::name()));
+            }
+        };
+        let step = match self.has_namesake {
+            true => "rename it, because another skill of the project has this name".to_owned(),
+            false => format!("run {}; new sessions then have it", self.approval_command()),
+        };
+        Some(format!("{state}; ask the user to {step}"))
+    }
+
+    fn approval_command(&self) -> String {
+        format!("{} skills approve {}", program::name(), self.skill.name())
+    }
+}
+
+/// Returns the sentence on a name that several skills have.
+pub(crate) fn clash_text(clash: &Clash) -> String {
+    format!(
+        "several skills are called {}, so none is used: {}; rename or remove all but one",
+        clash.name,
+        clash.places.join(" and ")
+    )
 }
 
 /// Returns a skill of the project with its standing. Only the files of a folder that was approved are read: a checkout can have many.

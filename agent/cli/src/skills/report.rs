@@ -1,6 +1,6 @@
 //! The lines and findings of `doctor` on skills.
 
-use super::Library;
+use super::{Library, clash_text};
 use crate::wording::counted;
 
 /// Returns a line on the number of skills, and one on each skill of the project.
@@ -26,12 +26,5 @@ pub(crate) fn findings(library: &Library) -> Vec<String> {
     });
     let overlooked = library.overlooked.iter().cloned();
     let service = library.service();
-    let clashes = service.clashes().iter().map(|clash| {
-        format!(
-            "several skills are called {}, so none is used: {}; rename or remove all but one",
-            clash.name,
-            clash.places.join(" and ")
-        )
-    });
-    faults.chain(overlooked).chain(clashes).collect()
+    faults.chain(overlooked).chain(service.clashes().iter().map(clash_text)).collect()
 }

@@ -1,12 +1,13 @@
 //! The skills of a session: their service, their section of the system text, and the warnings about those that it does not have.
 
+use std::any::TypeId;
 use std::path::PathBuf;
 
 use agent::ToolSet;
-use tools::{Services, ToolContext};
+use tools::{Entry, Services, ToolContext};
 use tools_builtin::skill::{Origin, Skills};
 
-use super::{Library, Shelved, Standing};
+use super::{Library, Shelved, clash_text};
 use crate::config::Settings;
 use crate::folders;
 use crate::notice;
@@ -36,17 +37,28 @@ pub(crate) fn insert(services: &mut Services, library: &Library) {
     services.insert(LeftOut(left_out(library, &skills)));
     let is_empty = skills.list().next().is_none() && skills.clashes().is_empty();
     if is_empty {
-        let advice = format!("there are no skills that this session may use; {} skills lists all", program::name());
-        services.insert_absent::<Skills>(advice);
+        services.insert_absent::<Skills>(absence(library));
     } else {
         services.insert(skills);
+    }
+}
+
+/// Returns the reason for which a session has no skills. A model reads it, so it has no name that the project chose.
+fn absence(library: &Library) -> String {
+    let program = program::name();
+    match library.skills.iter().any(|shelved| !shelved.is_trusted()) {
+        false => format!("there are no skills that this session may use; {program} skills lists all"),
+        true => format!(
+            "the skills of the project wait for approval, or cannot be used; ask the user to run {program} skills, which says why, \
+             and {program} skills approve NAME"
+        ),
     }
 }
 
 /// Returns the reasons for which a session does not have skills that were found. Many skills of a project share one.
 fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
     let of_project = library.skills.iter().filter(|shelved| shelved.skill.origin() == Origin::Project);
-    let waiting: Vec<_> = of_project.filter(|shelved| !matches!(shelved.standing, Standing::Ready)).collect();
+    let waiting: Vec<_> = of_project.filter(|shelved| !shelved.is_trusted()).collect();
     let mut reasons: Vec<String> = match waiting.len() {
         0..=MAX_NAMED => {
             let reason = |shelved: &&Shelved| {
@@ -56,9 +68,7 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
         }
         many => vec![format!("{many} skills of the project are not used; {} skills says why", program::name())],
     };
-    reasons.extend(skills.clashes().iter().map(|clash| {
-        format!("several skills are called {}, so none is used: {}", clash.name, clash.places.join(" and "))
-    }));
+    reasons.extend(skills.clashes().iter().map(clash_text));
     reasons
 }
 
@@ -66,6 +76,13 @@ fn left_out(library: &Library, skills: &Skills) -> Vec<String> {
 pub(crate) fn warn(cx: &ToolContext) {
     if let Some(left_out) = cx.service::<LeftOut>() {
         left_out.0.iter().for_each(|warning| notice::warning(warning));
+    }
+}
+
+/// Warns like [`warn`] if the tool uses skills.
+pub(crate) fn warn_for(cx: &ToolContext, tool: &Entry) {
+    if tool.needs().iter().any(|need| need.id() == TypeId::of::<Skills>()) {
+        warn(cx);
     }
 }
 

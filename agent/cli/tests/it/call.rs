@@ -93,25 +93,32 @@ fn an_unknown_tool_gets_near_names() {
         let ended = Crib::new().run(&["call", name]).expect(3);
         assert!(ended.stdout.is_empty() && !ended.stderr.contains('\u{1b}'), "{name:?}: {ended:#?}");
     }
-    assert!(Crib::new().run(&["call", "fs.raed"]).stderr.contains("fs.read"));
+    let crib = Crib::new();
+    let misspelt = crib.run(&["call", "fs.raed"]).expect(3).stderr;
+    assert!(misspelt.contains("did you mean fs.read?"), "{misspelt}");
+    let typed = crib.run(&["run", "--provider", "direct", "fs.raed"]).expect(3).stderr;
+    let unknown = crib.run(&["call", "xyzzy"]).expect(3).stderr;
+    for text in [misspelt, typed, unknown] {
+        assert!(text.contains("toolcrib list") && text.contains("toolcrib search"), "{text}");
+    }
 }
 
 #[test]
 fn errors_are_worded_for_people() {
     let crib = Crib::new();
     let error = |arguments: &[&str], code| crib.run(&[&["call"], arguments].concat()).expect(code).stderr;
-    assert_eq!(error(&["xyzzy"], 3), "error: there is no tool named \"xyzzy\"; run toolcrib list to see all names\n");
     let refused = ["fs.write", "path=x", "content=y"];
     let lines = error(&refused, 5);
     assert_eq!(
         lines.lines().next().unwrap(),
-        "error: fs.write needs fs:write:x, but the grant is clock:read:** or fs:read:** or memory:read:project or memory:read:user or program:read:** or program:write:** or skill:read:** or speech:read:** or task:read:** or task:write:** or user:read:**"
+        "error: fs.write needs fs:write:x, but the grant is fs:read:** or 10 others"
     );
     let late = error(&["time.now", "--timeout", "0.000001ms"], 6);
     assert!(late.ends_with("set a longer one with --timeout\n"), "{late}");
     // In JSON, programs get the error for models.
     let document = crib.run(&[&["call"], &refused[..], &["--json"]].concat()).expect(5).document();
-    assert!(document["content"][0]["text"].as_str().unwrap().contains("ask for a wider grant"), "{document}");
+    let text = document["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("the grant is fs:read:** or 10 others; ask for a wider grant"), "{document}");
 }
 
 #[test]
@@ -173,4 +180,9 @@ fn a_refusal_names_the_flag_that_grants_it_and_the_flag_works() {
     }
     let ended = crib.run(&["call", "time.now", "--no-default-grants"]).expect(5);
     assert!(ended.stderr.contains("--grant clock:read:now\n"), "{ended:#?}");
+    // The person who types a call consents to it, also to one that a session would ask about.
+    let remove = ["call", "fs.remove", "path=README.md"];
+    let ended = crib.run(&remove).expect(5);
+    assert!(ended.stderr.ends_with("add --grant fs:destroy:README.md\n"), "{ended:#?}");
+    crib.run(&[&remove[..], &["--grant", "fs:destroy:README.md"]].concat()).expect(0);
 }

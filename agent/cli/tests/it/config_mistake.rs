@@ -40,6 +40,7 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
         ("sessions.max_bytes = 2", 1, &["sessions.max_bytes must be a string such as \"200MB\", not 2"]),
         ("sessions.max_bytes = '2TB'", 1, &["sessions.max_bytes is not a size", "200MB"]),
         ("disclosure.context_percent = 101", 1, &["disclosure.context_percent must be a whole number from 0 to 100"]),
+        ("disclosure.found_turns = 0", 1, &["disclosure.found_turns must be a whole number from 1"]),
         ("retries.max = -1", 1, &["retries.max must be a whole number from 0"]),
         ("trusted = ['work']", 1, &["trusted must contain absolute paths"]),
         ("key_env = 'A'\nkey_file = 'b'", 2, &["key_file conflicts with key_env"]),

@@ -41,7 +41,11 @@ fn a_run_with_a_journal_writes_its_calls_down() {
     let refusal = kept_rows.iter().find(|row| row["kind"] == "refusal").unwrap();
     let shown = crib.run(&["audit", "show", &kept]).expect(0).stdout;
     assert!(refusal["reason"] != refusal["ruling"] && shown.contains(refusal["reason"].as_str().unwrap()), "{shown}");
-    crib.run(&["audit", "show", "missing.journal"]).expect(2);
+    for command in ["show", "verify"] {
+        let missing = crib.run(&["audit", command, "missing.journal"]).expect(2).stderr;
+        let parts = ["missing.journal", "neither a journal file nor", "sessions --all"];
+        assert!(parts.iter().all(|part| missing.contains(part)), "{missing}");
+    }
 }
 
 #[test]

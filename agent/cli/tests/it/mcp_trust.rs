@@ -41,7 +41,8 @@ fn a_projects_server_does_not_start_before_it_is_approved_nor_after_a_change() {
             crib.run(&arguments).expect(5);
         }
         let forged = "0".repeat(64);
-        crib.run(&["mcp", "approve", "clock", "--digest", &forged]).expect(5);
+        let wrong = crib.run(&["mcp", "approve", "clock", "--digest", &forged]).expect(5);
+        assert!(wrong.stderr.contains(&format!("not {forged}")), "{wrong:#?}");
         assert!(!mark.exists());
         let listed = crib.run(&["list"]).expect(0);
         assert_eq!(listed.stderr.contains("mcp approve clock"), !is_disabled, "{listed:#?}");
@@ -68,6 +69,8 @@ fn an_approval_shows_the_program_and_no_value_of_a_variable() {
     // The server is shown before it gets a variable, and does not get it with the digest alone.
     let first = run(&["mcp", "approve", "clock"]).expect(5);
     assert!(first.stdout.contains("asks for the variables: SECRET"), "{first:#?}");
+    let wrong = run(&["mcp", "approve", "clock", "--digest", &"0".repeat(64)]).expect(5);
+    assert!(wrong.stderr.contains(&format!("the digest of this server is {}", digest(&first))), "{wrong:#?}");
     let refused = run(&["mcp", "approve", "clock", "--digest", &digest(&first)]).expect(5);
     assert!(refused.stderr.replace('\n', " ").contains("add --variable SECRET"), "{refused:#?}");
     run(&["mcp", "test", "clock"]).expect(5);

@@ -31,7 +31,10 @@ zerocopy = { version = "0.8", features = ["derive"] }
 #[test]
 fn a_new_workspace_has_a_tool_crate_a_program_and_a_test() {
     let crib = Crib::new();
-    crib.run(&["new", "my-bot"]).expect(0);
+    let created = crib.run(&["new", "my-bot"]).expect(0).stdout;
+    assert!(created.contains("not published") && created.contains("toolcrib new my-bot --path DIR"), "{created}");
+    let other = crib.run(&["new", "other-bot", "--path", checkout().to_str().unwrap()]).expect(0).stdout;
+    assert!(other.contains("cargo run -- list") && !other.contains("--path"), "{other}");
     let read = |file: &str| std::fs::read_to_string(crib.root().join("my-bot").join(file)).unwrap();
     assert!(read("Cargo.toml").contains("toolcrib-testkit = { version = "));
     assert!(read("program/src/main.rs").contains("use my_bot_tools as _;"));

@@ -52,7 +52,10 @@ fn a_projects_skill_is_not_used_before_it_is_approved_nor_after_a_change() {
     );
     let listed = run(&crib, &["skills"]).expect(0).stdout;
     assert!(listed.contains("tides (project): waits for approval; run toolcrib skills approve tides"), "{listed}");
-    run(&crib, &["skills", "approve", "tides", "--digest", &"0".repeat(64)]).expect(5);
+    let forged = "0".repeat(64);
+    let wrong = run(&crib, &["skills", "approve", "tides", "--digest", &forged]).expect(5);
+    let right = format!("--digest {}", digest(&wrong));
+    assert!([&right, &format!("not {forged}")].iter().all(|part| wrong.stderr.contains(*part)), "{wrong:#?}");
 
     let shown = approve(&crib, "tides").stdout;
     assert!(shown.contains("file references/sea.md: ") && shown.contains("not obeyed"), "{shown}");

@@ -113,11 +113,11 @@ fn the_list_says_what_sessions_may_use() {
         "{lines}"
     );
     write(&crib, "home/.claude/skills/other/SKILL.md", PLAIN);
-    let listed = run(&crib, &["skills"]).expect(0);
-    let places = ["home/.agents/skills/moon and", "home/.claude/skills/other"];
-    let warning = flat(&listed.stderr);
-    assert!(warning.contains("several skills are called moon, so none is used: "), "{warning}");
-    assert!(places.iter().all(|place| warning.replace(' ', "").contains(&place.replace(' ', ""))), "{warning}");
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    let conflicts: Vec<_> = listed.lines().filter(|line| line.starts_with("moon (user): conflict")).collect();
+    let places = ["home/.agents/skills/moon", "home/.claude/skills/other"];
+    assert!(conflicts.len() == 2 && !listed.contains("ready"), "{listed}");
+    assert!(conflicts.iter().all(|line| places.iter().all(|place| line.contains(place))), "{listed}");
 }
 
 #[test]
@@ -184,6 +184,53 @@ fn only_a_skill_of_the_project_is_approved_and_only_one_of_a_name() {
     let clash = run(&crib, &["skills", "approve", "moon"]).expect(2);
     assert!(flat(&clash.stderr).contains("several skills of the project are called \"moon\""), "{clash:#?}");
     assert_eq!(run(&crib, &["skills", "show", "moon"]).expect(0).stdout.matches("Count the days.").count(), 3);
+}
+
+/// Returns the text of the error that a model would read, and standard error.
+fn refused(crib: &Crib, call: &[&str]) -> [String; 2] {
+    let ended = run(crib, &[&["call", "--json"], call].concat());
+    assert!(ended.code != Some(0), "{ended:#?}");
+    [ended.documents()[0].to_string(), flat(&ended.stderr)]
+}
+
+#[test]
+fn a_skill_that_waits_or_has_changed_is_not_called_unknown_and_none_of_its_text_is_shown() {
+    let crib = Crib::new();
+    write(&crib, "home/.agents/skills/sun/SKILL.md", &PLAIN.replace("moon", "sun"));
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    let states = ["it waits for approval", "it has changed since it was approved"];
+    for state in states {
+        for call in [&["skill.load", "name=moon"][..], &["skill.read", "name=moon", "path=SKILL.md"]] {
+            let [text, _] = refused(&crib, call);
+            assert!(text.contains(state) && text.contains("run toolcrib skills approve moon"), "{text}");
+            assert!(["Tells", "Count", "obey.md"].iter().all(|part| !text.contains(part)), "{text}");
+        }
+        // A model that does not know the name does not learn it.
+        let [text, _] = refused(&crib, &["skill.load", "name=mooon"]);
+        assert!(text.contains("there is no skill") && !text.contains("moon"), "{text}");
+        approve(&crib, "moon");
+        run(&crib, &["call", "skill.load", "name=moon"]).expect(0);
+        write(&crib, "root/.agents/skills/moon/obey.md", "x\n");
+    }
+    std::os::unix::fs::symlink("/etc", crib.root().join(".agents/skills/moon/etc")).unwrap();
+    let [text, _] = refused(&crib, &["skill.load", "name=moon"]);
+    assert!(text.contains("it cannot be used") && !text.contains("etc is a link"), "{text}");
+    // Without any skill, the tools are missing.
+    fs::remove_dir_all(crib.dir.path().join("home/.agents")).unwrap();
+    let [text, _] = refused(&crib, &["skill.load", "name=moon"]);
+    assert!(text.contains("wait for approval") && text.contains("toolcrib skills"), "{text}");
+}
+
+#[test]
+fn a_call_of_a_skill_tool_warns_as_a_session_does() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    let warning = "warning: the skill moon of the project waits for approval; run toolcrib skills approve moon";
+    let session = flat(&run(&crib, &["run", "--provider", "direct", "time.now"]).expect(0).stderr);
+    assert!(session.contains(warning), "{session}");
+    let [_, call] = refused(&crib, &["skill.load", "name=moon"]);
+    assert!(call.contains(warning), "{call}");
+    assert_eq!(run(&crib, &["call", "time.now"]).expect(0).stderr, "");
 }
 
 #[test]

@@ -81,6 +81,16 @@ fn a_word_that_names_a_tool_instead_of_a_command_leads_to_the_tool() {
 }
 
 #[test]
+fn a_prompt_without_quotes_is_a_usage_error_that_says_so() {
+    let crib = Crib::new();
+    for more in [&["zone=UTC"][..], &["zone=UTC", "--provider", "direct"], &["now", "please"]] {
+        let ended = crib.run(&[&["run", "time.now"], more].concat()).expect(2);
+        assert!(ended.stderr.contains(&format!("{:?}", more[0])) && ended.stderr.contains("quote"), "{ended:#?}");
+    }
+    assert!(!crib.run(&["run", "--help"]).expect(0).stdout.contains("OTHERS"));
+}
+
+#[test]
 fn a_bad_grant_says_how_one_is_written() {
     for grant in
         ["", "fs", "fs:read", "fs:peek:**", "FS:read:**", "fs:read:../x", "fs:read:/etc", "fs:read:[", "fs:read:"]
@@ -94,7 +104,19 @@ fn a_bad_grant_says_how_one_is_written() {
 fn a_root_that_is_no_directory_is_a_usage_error() {
     let crib = Crib::new();
     for root in ["missing", "README.md", ""] {
-        for arguments in [&["call", "time.now"][..], &["run", "time.now"], &["show", "time.now"]] {
+        for arguments in [
+            &["call", "time.now"][..],
+            &["run", "time.now"],
+            &["show", "time.now"],
+            #[cfg(feature = "journal")]
+            &["sessions"],
+            #[cfg(feature = "skill")]
+            &["skills"],
+            #[cfg(feature = "mcp")]
+            &["mcp"],
+            #[cfg(feature = "cron")]
+            &["cron", "list"],
+        ] {
             let ended = crib.run(&[arguments, &["--root", root]].concat()).expect(2);
             assert!(ended.stderr.contains("--root"), "{root:?}: {ended:#?}");
         }

@@ -1,5 +1,6 @@
 //! Conversations of other sessions, and compacted ones, at services that defer tools.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use agent::{CompactionCause, Disclosure, DisclosureBudget, Event, RunOptions, Selection};
@@ -108,7 +109,7 @@ async fn loaded_after_compaction(format: Format, found_turns: u32) -> (Vec<Strin
             log.lock().unwrap().push(compacted.replaced);
         }
     });
-    let budget = DisclosureBudget::default().with_found_turns(found_turns);
+    let budget = DisclosureBudget::default().with_found_turns(NonZeroU32::new(found_turns).unwrap());
     let mut session = session(&catalog).with_disclosure(Disclosure::Search { always: Selection::none(), budget });
     driver.run(&mut session, "go").await.unwrap();
     assert!(!causes.lock().unwrap().is_empty(), "{format}");

@@ -1,6 +1,6 @@
 //! The places of skills, and their owners.
 
-use tools_skill::{Discovery, Origin, Skills};
+use tools_skill::{Discovery, Origin, SkillError, Skills};
 use tools_testkit::TempWorkspace;
 
 use crate::setup::{approved, found, workspace};
@@ -181,4 +181,17 @@ fn the_instructions_of_a_place_are_bounded_together() {
     let part = found(&TempWorkspace::from_files(files(17)));
     assert_eq!((part.skills.len(), part.overlooked.len()), (16, 1));
     assert!(part.overlooked[0].reason.contains("16 MiB of SKILL.md"), "{part:?}");
+}
+
+#[test]
+fn the_reason_to_withhold_a_skill_is_shown_for_its_name_alone() {
+    let skills = Skills::new([]).with_withheld("tides", "it waits for approval");
+    let withheld = skills.get("tides").unwrap_err();
+    assert!(
+        matches!(&withheld, SkillError::Withheld { reason, .. } if reason == "it waits for approval"),
+        "{withheld}"
+    );
+    let unknown = skills.get("tide").unwrap_err();
+    assert!(matches!(&unknown, SkillError::Unknown { names, .. } if names.is_empty()), "{unknown}");
+    assert_eq!(skills.section(8_000), "");
 }

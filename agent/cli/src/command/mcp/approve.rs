@@ -67,7 +67,8 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
     };
     output::page(&shown_server(&subject, &changes, server, &missing))?;
     let digest = subject.digest();
-    let is_approved = if missing.is_empty() {
+    let is_wrong = !digests.is_empty() && !digests.contains(&digest);
+    let is_approved = if missing.is_empty() || is_wrong {
         is_approved(digests, &digest, "this server").await?
     } else if digests.contains(&digest) {
         let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
@@ -84,9 +85,20 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
 }
 
 /// Returns true if a digest on the command line or the person at the terminal approves.
-pub(in crate::command) async fn is_approved(digests: &[Digest], shown: &Digest, what: &str) -> Result<bool, Error> {
+///
+/// # Errors
+/// Returns an error if all digests on the command line are others.
+pub(in crate::command) async fn is_approved(
+    digests: &[Digest],
+    shown: &Digest,
+    what: &'static str,
+) -> Result<bool, Error> {
     if digests.contains(shown) {
         return Ok(true);
+    }
+    if !digests.is_empty() {
+        let given = digests.iter().map(Digest::to_string).collect::<Vec<_>>().join(" or ");
+        return Err(Error::WrongDigest { what, shown: *shown, given });
     }
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         notice::hint(&format!("to approve {what} without a terminal, add --digest {shown}"));

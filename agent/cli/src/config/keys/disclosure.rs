@@ -47,7 +47,7 @@ declare_keys! {
     found_turns: Setting<u32> = Key::new(
         "disclosure.found_turns",
         integer::<1, _>(),
-        Setting::from_default(DisclosureBudget::default().found_turns),
+        Setting::from_default(DisclosureBudget::default().found_turns.get()),
         "20",
     )
     .with_project(ProjectRule::never(SPENDS));
