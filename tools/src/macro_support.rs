@@ -29,6 +29,7 @@ pub use {inventory, schemars, serde, serde_json};
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub targets: Option<fn(Input) -> Targets>,
+    pub check: Option<fn(&ToolContext, Input) -> Result<(), ToolError>>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
@@ -45,6 +46,10 @@ impl Handler for Function {
 
     fn targets(&self, arguments: Input) -> Option<Targets> {
         Some(self.targets?(arguments))
+    }
+
+    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+        self.check.map_or(Ok(()), |check| check(cx, arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
@@ -72,6 +77,7 @@ pub const BROKEN: Submission = Submission {
     handler: &Function {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
         targets: None,
+        check: None,
         preview: None,
         keeps_call: None,
         needs: &[],
