@@ -17,7 +17,7 @@ use crate::host::{HostOptions, how_to_grant};
 use crate::mcp;
 use crate::notice;
 use crate::output;
-use crate::refusal;
+use crate::refusal::{self, Ungranted};
 use crate::telemetry::Telemetry;
 use crate::{duration, interrupt};
 
@@ -82,7 +82,7 @@ impl CallArgs {
             match Refusal::from_error(&error, &touched) {
                 Some(refusal) => {
                     let rules: Vec<_> = settings.rules().collect();
-                    let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(needed, None));
+                    let hints = refusal::hints(&[refusal], &rules, |needed| how_to_grant(&Ungranted::new(needed)));
                     Error::Refused { error: Box::new(error), hints }
                 }
                 None => error.into(),
