@@ -131,7 +131,8 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     let last = model.bodies().pop().unwrap();
     assert!(last.contains("the first question") && last.contains("the second question"), "{last}");
     assert_eq!(post.answers(2)("a").len(), 2);
-    listener.end("-TERM").expect(0);
+    let notes = listener.end("-TERM").expect(0).stderr;
+    assert_eq!((notes.matches("box/a: failed").count(), notes.matches("box/a: answered").count()), (1, 1), "{notes}");
     assert_eq!(model.bodies().len(), 2);
 }
 
@@ -300,6 +301,7 @@ fn arguments_that_contradict_each_other_are_refused() {
     for (arguments, said) in [
         (&["listen", "box", "box"][..], "the command names it twice"),
         (&["listen", "box", "--resume"], "leave out --journal, --session and --resume"),
+        (&["listen", "box", "--max-chats", "0"], "write a whole number from 1 on"),
     ] {
         let ended = post.crib.run(&[arguments, &["--provider", "direct"]].concat()).expect(2);
         assert!(ended.stderr.contains(said), "{ended:#?}");
