@@ -13,7 +13,7 @@ pub(crate) type HowToGrant = Arc<dyn Fn(&Ungranted<'_>) -> String + Send + Sync>
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ungranted<'a> {
     pub(crate) needed: &'a [Target],
-    /// Those that the flags and settings of today do not permit without a question.
+    /// The needed targets that today's flags and settings do not permit without a question.
     pub(crate) missing: &'a [Target],
     /// The grant that a resumed session began with, or under which a job was made. The session has no more.
     pub(crate) first: Option<&'a Grant>,

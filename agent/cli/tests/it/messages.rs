@@ -40,6 +40,9 @@ fn a_message_goes_to_the_file_that_the_user_names_and_tools_do_not_see_it() {
     assert!(system.contains("The channels of `message.send` are: log, terminal."), "{system}");
     let ended = send(&crib, "message.send channel=team text=hello", &["--grant", "message:write:**"]).expect(1);
     assert!(ended.stdout.contains("use one of: log, terminal"), "{ended:#?}");
+    // Nobody is asked about a channel that does not exist.
+    let ended = send(&crib, "message.send channel=lgo text=hello", &[]).expect(1);
+    assert!(ended.stdout.contains("did you mean log?") && !ended.stderr.contains("--grant"), "{ended:#?}");
     let ended = send(&crib, "message.send text=hello", &["--grant", "message:write:**"]).expect(1);
     assert!(ended.stdout.contains("no chat to reply in"), "{ended:#?}");
     for call in ["fs.read path=log.jsonl", "fs.write path=log.jsonl content=forged"] {

@@ -5,10 +5,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tokio::time::timeout;
 use tools::CancellationToken;
 use tools_message::{ChannelSettings, Inbox};
 
 use crate::inbox::Listening;
+
+/// The time after which a note is missing.
+const LONG: Duration = Duration::from_secs(20);
 
 fn settings(folder: &Path) -> ChannelSettings {
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
@@ -115,7 +119,8 @@ async fn lines_that_are_no_messages_are_skipped_with_a_note() {
     // A later listener counts from the start of the file.
     append(folder, "[]\n");
     let listening = Listening::start("file", &settings(folder), folder, 100);
-    listening.until(|listening| listening.notes().last()?.starts_with("line 9 of ").then_some(())).await;
+    let noted = listening.until(|listening| listening.notes().get(1).cloned());
+    assert!(timeout(LONG, noted).await.unwrap().starts_with("line 9 of "));
 }
 
 #[tokio::test]
@@ -125,7 +130,7 @@ async fn a_last_line_without_a_line_break_waits_for_it_and_is_noted_once() {
     append(folder, &format!("{}{}", line("one"), line("two").trim_end()));
     let listening = Listening::start("file", &settings(folder), folder, 100);
     let count = |listening: &Listening| listening.notes().iter().filter(|note| note.contains("line break")).count();
-    listening.until(|listening| (count(listening) > 0).then_some(())).await;
+    timeout(LONG, listening.until(|listening| (count(listening) > 0).then_some(()))).await.unwrap();
     // Several reads later.
     tokio::time::sleep(Duration::from_millis(1000)).await;
     let notes = listening.notes();
