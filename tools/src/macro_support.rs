@@ -25,11 +25,14 @@ pub use crate::link::expect_linked;
 pub use crate::{HandlerFuture, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
+/// A function that checks the arguments of a call against the services of its context.
+pub type Check = fn(&ToolContext, Input) -> Result<(), ToolError>;
+
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub targets: Option<fn(Input) -> Targets>,
-    pub check: Option<fn(&ToolContext, Input) -> Result<(), ToolError>>,
+    pub check: Option<Check>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
