@@ -85,7 +85,7 @@ impl Channels {
             None => {
                 let near = ToolError::near(name, self.names());
                 let near =
-                    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+                    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) };
                 Err(ToolError::execution_failed(format!("there is no channel {name:?}{near}; {}", self.listed())))
             }
         }

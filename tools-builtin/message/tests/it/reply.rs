@@ -48,7 +48,7 @@ async fn a_channel_that_cannot_be_used_is_refused_before_anybody_is_asked_for_it
     let refused = |arguments: Value| async { call(&host, arguments).await.unwrap_err() };
     let misspelt = refused(json!({"channel": "taem", "text": "hello"})).await;
     assert_eq!(misspelt.code(), ErrorCode::ExecutionFailed);
-    assert!(misspelt.to_string().contains("did you mean team?; use one of: team"), "{misspelt}");
+    assert!(misspelt.to_string().contains("(did you mean team?); use one of: team"), "{misspelt}");
     assert!(refused(json!({"text": "hello"})).await.to_string().contains("no chat to reply in"));
     // The recipients of a channel are for a call that is allowed.
     let allowed = refused(json!({"channel": "team", "text": "hello", "to": ["eve@example.org"]})).await;
