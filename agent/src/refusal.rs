@@ -77,6 +77,16 @@ impl Refusal {
         Self::from_result(error.tool_name(), touched, error.code(), &ToolResult::from(error))
     }
 
+    /// Returns the tool.
+    pub fn tool(&self) -> &ToolName {
+        &self.tool
+    }
+
+    /// Returns the refused targets. There are none if the call has none.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
     /// Returns the positions of the rules that cause the refusal.
     fn rules(&self, rules: &[&Rule]) -> Vec<usize> {
         match &self.targets[..] {

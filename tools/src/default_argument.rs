@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::context::Need;
 use crate::handler::{KeptCall, PreviewFuture};
-use crate::{Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext};
+use crate::{Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a
@@ -70,6 +70,10 @@ impl Handler for WithDefault {
 
     fn targets(&self, arguments: Input) -> Option<Targets> {
         self.entry.handler().targets(self.complete(arguments))
+    }
+
+    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+        self.entry.handler().check(cx, &self.complete(arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

@@ -25,10 +25,14 @@ pub use crate::link::expect_linked;
 pub use crate::{HandlerFuture, Source, Submission};
 pub use {inventory, schemars, serde, serde_json};
 
+/// A function that checks the arguments of a call against the services of its context.
+pub type Check = fn(&ToolContext, Input) -> Result<(), ToolError>;
+
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub targets: Option<fn(Input) -> Targets>,
+    pub check: Option<Check>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
@@ -45,6 +49,10 @@ impl Handler for Function {
 
     fn targets(&self, arguments: Input) -> Option<Targets> {
         Some(self.targets?(arguments))
+    }
+
+    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+        self.check.map_or(Ok(()), |check| check(cx, arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
@@ -72,6 +80,7 @@ pub const BROKEN: Submission = Submission {
     handler: &Function {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
         targets: None,
+        check: None,
         preview: None,
         keeps_call: None,
         needs: &[],

@@ -5,7 +5,9 @@ use protocol::{Tool, ToolName};
 use crate::context::Need;
 use crate::handler::{KeptCall, PreviewFuture};
 use crate::isolate::Panic;
-use crate::{DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext};
+use crate::{
+    DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext, ToolError,
+};
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
 ///
@@ -76,6 +78,10 @@ impl Handler for LinkedHandler {
 
     fn targets(&self, arguments: Input) -> Option<Targets> {
         self.0.targets(arguments)
+    }
+
+    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+        self.0.check(cx, arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

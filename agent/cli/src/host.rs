@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent::SessionConsent;
 use clap::Args;
 use tools::context::Exposure;
-use tools::{CancellationToken, Grant, OutputStore, Target, Tasks, ToolContext};
+use tools::{CancellationToken, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
@@ -18,7 +18,8 @@ use crate::ineffective;
 use crate::mcp;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
-use crate::refusal;
+use crate::program;
+use crate::refusal::{self, Ungranted};
 use crate::reserved_files;
 use crate::root::{RootOption, in_workspace};
 use crate::skills::{self, Library};
@@ -131,12 +132,18 @@ impl HostOptions {
     }
 }
 
-/// Returns the hint with the flags that grant the targets of a refused call. `first` is the grant that a resumed session began with.
-pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
-    let flags = policy::consenting_flags(needed);
-    match refusal::is_beyond(first, needed) {
-        false => format!("to allow it, add {flags}"),
-        true => format!("the session keeps to the grant that it began with; to allow it, start a new one with {flags}"),
+/// Returns the hint with the flags or the command that grant the targets of a refused call.
+pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
+    let flags = policy::consenting_flags(refused.needed);
+    match refused.answered {
+        _ if refusal::is_beyond(refused.first, refused.needed) => {
+            format!("the session keeps to the grant that it began with; to allow it, start a new one with {flags}")
+        }
+        Some(resume) => format!(
+            "the session is answered; to allow it, ask again in a chat with the same flags: {} chat {resume} {flags}",
+            program::name()
+        ),
+        None => format!("to allow it, add {flags}"),
     }
 }
 

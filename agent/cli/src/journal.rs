@@ -118,19 +118,24 @@ impl JournalOptions {
         Recording::new(self, workspace, settings, choice).await
     }
 
+    /// Returns the flags that continue the session of this name.
+    pub(crate) fn resume_flags(&self, name: &str) -> String {
+        match &self.journal {
+            None => format!("--resume {name}"),
+            Some(file) => {
+                let file = file.to_string_lossy();
+                format!("--journal {} --session {} --resume", shell::quoted(&file), shell::quoted(name))
+            }
+        }
+    }
+
     /// Adds the command line that continues the session, if the error ended a recorded session before its answer.
     pub(crate) async fn unfinished(&self, error: Error, session: &Session, command: &str) -> Error {
         let stored = session.stored_run().await.ok().flatten();
         let (Some(name), Some(false)) = (session.context().session(), stored.map(|run| run.is_answered())) else {
             return error;
         };
-        let flags = match &self.journal {
-            None => format!("--resume {name}"),
-            Some(file) => {
-                let file = file.to_string_lossy();
-                format!("--journal {} --session {} --resume", shell::quoted(&file), shell::quoted(name))
-            }
-        };
+        let flags = self.resume_flags(name);
         let answer = if matches!(error, Error::Waiting(_)) { " --approve REQUEST, or --deny REQUEST" } else { "" };
         let hint = format!("to continue it with the same flags: {} {command} {flags}{answer}", program::name());
         Error::Unfinished { error: Box::new(error), hint }

@@ -24,6 +24,8 @@ mod chat;
 mod command;
 mod config;
 mod console;
+#[cfg(any(feature = "mcp", all(feature = "journal", feature = "web")))]
+mod count;
 mod dialogue;
 mod disclosure;
 mod duration;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent::refusal::Refusal;
 use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
-use tools::policy::Rule;
+use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
 use crate::console::Console;
@@ -17,7 +17,7 @@ use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
 use crate::provider_choice::DIRECT;
-use crate::refusal::{self, HowToGrant};
+use crate::refusal::{self, HowToGrant, Ungranted};
 use crate::stream_line::SessionLine;
 use crate::wording::where_tools_are;
 
@@ -36,6 +36,10 @@ pub(crate) struct PromptRunner {
     pub(crate) how_to_grant: HowToGrant,
     /// The grant that a resumed session began with.
     pub(crate) first_grant: Option<Grant>,
+    /// The grant of the flags and settings of today, of which a resumed session may have a part.
+    pub(crate) todays_grant: Grant,
+    /// The flags that resume the session, if it is recorded.
+    pub(crate) resume: Option<String>,
     /// The policy rules of the files, which no grant overrides.
     pub(crate) rules: Vec<Rule>,
 }
@@ -77,6 +81,7 @@ impl PromptRunner {
         let events = observer.clone();
         let before = session.messages().len();
         let driver = self.driver.clone().with_cancellation(token).with_events(move |event| events.event(&event));
+        let is_resumed = matches!(input, RunInput::Resume(_));
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
             RunInput::Resume(run) => {
@@ -93,7 +98,8 @@ impl PromptRunner {
             let results = Direct::results(session.messages(), session.tools());
             results.map_or(Ok(()), |results| output::untrusted(&results))?;
         }
-        *hints = self.hints(&failures.refusals);
+        let is_answered = is_resumed && matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
+        *hints = self.hints(session, &failures.refusals, is_answered);
         if self.is_direct() && failures.first == Some(Exit::NotFound) {
             hints.push(where_tools_are());
         }
@@ -111,9 +117,21 @@ impl PromptRunner {
         Ok(failures.first.filter(|_| self.is_direct()).unwrap_or(exit))
     }
 
-    /// Returns the hints about refused calls.
-    pub(crate) fn hints(&self, refusals: &[Refusal]) -> Vec<String> {
-        let how_to_grant = |needed: &[Target]| (self.how_to_grant)(needed, self.first_grant.as_ref());
+    /// Returns the hints about refused calls. `is_answered` is true if the session was resumed and has its answer now.
+    pub(crate) fn hints(&self, session: &Session, refusals: &[Refusal], is_answered: bool) -> Vec<String> {
+        let today = session.context().clone().with_grant(self.todays_grant.clone());
+        let is_missing = |target: &&Target| {
+            let mut of_target = refusals.iter().filter(|refusal| refusal.targets().contains(target));
+            of_target.any(|refusal| {
+                let mut rulings = today.rulings(refusal.tool(), std::slice::from_ref(*target));
+                rulings.any(|ruling| ruling.verdict() > Verdict::Allow)
+            })
+        };
+        let how_to_grant = |needed: &[Target]| {
+            let missing: Vec<_> = needed.iter().filter(is_missing).cloned().collect();
+            let (first, answered) = (self.first_grant.as_ref(), self.resume.as_deref().filter(|_| is_answered));
+            (self.how_to_grant)(&Ungranted { needed, missing: &missing, first, answered })
+        };
         refusal::hints(refusals, &self.rules, how_to_grant)
     }
 
@@ -134,7 +152,9 @@ impl PromptRunner {
     fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
             Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if self.format == OutputFormat::Text => {
-                notice::note("the session is already answered");
+                let resume = self.resume.as_deref().unwrap_or("--resume");
+                let program = program::name();
+                notice::note(&format!("the session is already answered; to go on with it: {program} chat {resume}"));
                 output::untrusted(&text)
             }
             _ => Ok(()),

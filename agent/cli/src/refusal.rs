@@ -1,11 +1,34 @@
 //! [`hints`]: the remedies for refused calls, in the words of this program.
 
+use std::sync::Arc;
+
 use agent::refusal::{Refusal, Remedy, remedies};
 use tools::policy::Rule;
 use tools::{Grant, Target};
 
-/// Words the hint for refused targets. A resumed session has at most the grant that it began with, which is given.
-pub(crate) type HowToGrant = fn(&[Target], Option<&Grant>) -> String;
+/// Words the hint for refused targets.
+pub(crate) type HowToGrant = Arc<dyn Fn(&Ungranted<'_>) -> String + Send + Sync>;
+
+/// Refused targets that a grant would permit.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ungranted<'a> {
+    pub(crate) needed: &'a [Target],
+    /// The needed targets that today's flags and settings do not permit without a question.
+    #[cfg_attr(not(all(feature = "journal", feature = "web")), allow(dead_code, reason = "only `listen` reads it"))]
+    pub(crate) missing: &'a [Target],
+    /// The grant that a resumed session began with, or under which a job was made. The session has no more.
+    pub(crate) first: Option<&'a Grant>,
+    /// The flags that resume the session, if it was resumed and has its answer now. Only a chat goes on with it.
+    pub(crate) answered: Option<&'a str>,
+}
+
+#[cfg(test)]
+impl<'a> Ungranted<'a> {
+    /// Creates the targets of a call that belongs to no earlier session.
+    pub(crate) fn new(needed: &'a [Target]) -> Self {
+        Self { needed, missing: needed, first: None, answered: None }
+    }
+}
 
 /// Returns true if a flag cannot grant one of the targets, because the session began without a grant for it.
 pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Item = &'a Target>) -> bool {

@@ -149,6 +149,8 @@ impl SessionOptions {
     ) -> Result<OpenSession, Error> {
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
+        // The chats of a process share their provider, which its start has noted.
+        choice.note.iter().filter(|_| self.chat.is_none()).for_each(|note| notice::note(note));
         let provider = self.provider(&settings, &choice)?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
@@ -191,6 +193,8 @@ impl SessionOptions {
             console,
             how_to_grant,
             first_grant: self.first_grant(recording.as_ref()).cloned(),
+            todays_grant: settings.grant(),
+            resume: session.context().session().map(|name| self.journal.resume_flags(name)),
             rules: settings.rules().collect(),
         };
         Ok(OpenSession { session, runner, resumed, servers, recording, telemetry })
@@ -219,6 +223,7 @@ impl SessionOptions {
     #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
     fn check_model(&self, settings: &Settings) -> Result<(), Error> {
         let choice = ProviderChoice::from_settings(settings);
+        choice.note.iter().for_each(|note| notice::note(note));
         self.provider(settings, &choice)?;
         budget::run_options(settings, choice.model.as_deref())?;
         Ok(())
@@ -226,7 +231,6 @@ impl SessionOptions {
 
     /// Creates the chosen provider.
     fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
-        choice.note.iter().for_each(|note| notice::note(note));
         let provider = program::provider(&choice.provider)?;
         if let Some(key) = ForeignKey::find(settings, choice, provider) {
             let reason = key.to_string();

@@ -8,8 +8,8 @@ mod report;
 mod service;
 
 #[cfg(not(feature = "tts"))]
-pub(crate) use absent::{access, faults, insert, report};
+pub(crate) use absent::{access, fault, faults, insert, is_missing, report};
 #[cfg(feature = "tts")]
-pub(crate) use report::{faults, report};
+pub(crate) use report::{fault, faults, is_missing, report};
 #[cfg(feature = "tts")]
 pub(crate) use service::{access, insert};

@@ -83,8 +83,10 @@ impl Channels {
                     .into())
             }
             None => {
-                let known = self.listed();
-                Err(ToolError::execution_failed(format!("there is no channel {name:?}; {known}")))
+                let near = ToolError::near(name, self.names());
+                let near =
+                    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) };
+                Err(ToolError::execution_failed(format!("there is no channel {name:?}{near}; {}", self.listed())))
             }
         }
     }

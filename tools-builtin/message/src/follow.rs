@@ -9,17 +9,21 @@ use std::time::{Duration, SystemTime};
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
 use serde::Deserialize;
+use serde_json::error::Category;
 
 use crate::{Inbox, IncomingMessage, ListenError};
 
 /// The pause before the file is read again.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The maximum size of a line. Longer ones are skipped.
+/// The maximum size of a line in bytes. Longer ones are skipped.
 const MAX_LINE: u64 = 256 * 1024;
 
 /// The start of the name of the file with the place up to which the messages of an inbox were taken.
 const POSITION: &str = "position-";
+
+/// The shape of a line, for notes.
+const SHAPE: &str = r#"one such as {"chat": "a", "text": "hello"}"#;
 
 /// A line of the file. Other keys are ignored.
 #[derive(Deserialize)]
@@ -37,7 +41,11 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
     let unwritable =
         |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));
     let mut position = load(&stored)?;
-    let mut tail = Tail::default();
+    let before = path.clone();
+    let passed = tokio::task::spawn_blocking(move || line_breaks(&before, position)).await;
+    // The number of the next line, for notes.
+    let mut number = passed.unwrap_or_default() + 1;
+    let (mut tail, mut is_unfinished_noted) = (Tail::default(), false);
     while !inbox.shutdown().is_cancelled() {
         let from = path.clone();
         let read = tokio::task::spawn_blocking(move || next(&from, position, tail)).await;
@@ -46,13 +54,19 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             ListenError::new(format!("the inbox {} cannot be read: {}; check it", path.display(), error.kind()))
         };
         let found = match read.map_err(unreadable)? {
-            Found::Line(line, end) => Some((line, end)),
+            Found::Line(line, end) => Some((message(&line), end)),
+            Found::TooLong(end) => Some((Err(format!("it has more than {MAX_LINE} bytes")), end)),
             Found::Nothing(read) => {
+                let is_unfinished = read.length > position && read == tail;
+                if is_unfinished && !is_unfinished_noted {
+                    inbox.note(&format!("line {number} of {} waits for its line break", path.display()));
+                    is_unfinished_noted = true;
+                }
                 tail = read;
                 None
             }
             Found::Empty => {
-                tail = Tail::default();
+                (tail, number) = (Tail::default(), 1);
                 if position > 0 {
                     store(&stored, 0).map_err(|error| unwritable(&error.kind()))?;
                     position = 0;
@@ -61,21 +75,14 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             }
             Found::Shorter => return Err(unknown(&stored, &format!("{} became shorter", path.display()))),
         };
-        let Some((line, end)) = found else {
+        let Some((message, end)) = found else {
             let _ = inbox.shutdown().run_until_cancelled(tokio::time::sleep(PAUSE)).await;
             continue;
         };
-        let message = match serde_json::from_slice::<Line>(&line) {
-            _ if line.iter().all(u8::is_ascii_whitespace) => None,
-            Ok(Line { chat, text }) => {
-                let skipped = |error| inbox.note(&format!("a line of {} is skipped: {error}", path.display()));
-                IncomingMessage::new(chat, text).map_err(skipped).ok()
-            }
-            Err(error) => {
-                inbox.note(&format!("a line of {} is skipped, which is no message: {error}", path.display()));
-                None
-            }
-        };
+        let message = message.unwrap_or_else(|reason| {
+            inbox.note(&format!("line {number} of {} is skipped: {reason}; write {SHAPE}", path.display()));
+            None
+        });
         match message {
             None => store(&stored, end).map_err(|error| unwritable(&error.kind()))?,
             Some(message) => {
@@ -85,9 +92,36 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
                 }
             }
         }
-        (position, tail) = (end, Tail::default());
+        (position, tail, is_unfinished_noted) = (end, Tail::default(), false);
+        number += 1;
     }
     Ok(())
+}
+
+/// Returns the message of a line, or nothing for a blank one. Returns the reason if it is no message.
+fn message(line: &[u8]) -> Result<Option<IncomingMessage>, String> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let Line { chat, text } = serde_json::from_slice(line).map_err(|error| match error.classify() {
+        Category::Data => "it does not have the texts `chat` and `text`, once each".to_owned(),
+        _ => format!("it is not JSON from column {} on", error.column()),
+    })?;
+    IncomingMessage::new(chat, text).map(Some).map_err(|error| error.to_string())
+}
+
+/// Returns the number of line breaks before a position. A file that cannot be read has none, because the number is for notes alone.
+fn line_breaks(path: &Path, position: u64) -> u64 {
+    let Ok(file) = open(path) else { return 0 };
+    let (mut reader, mut count) = (BufReader::new(file.take(position)), 0);
+    loop {
+        let part = reader.fill_buf().unwrap_or_default();
+        count += part.iter().filter(|byte| **byte == b'\n').count() as u64;
+        match part.len() {
+            0 => return count,
+            read => reader.consume(read),
+        }
+    }
 }
 
 /// Reads the stored position. Without one, the file is read from its start.
@@ -122,6 +156,8 @@ struct Tail {
 enum Found {
     /// A complete line, and the position behind it.
     Line(Vec<u8>, u64),
+    /// A line above [`MAX_LINE`], by the position behind it.
+    TooLong(u64),
     /// No complete line yet.
     Nothing(Tail),
     /// The file is empty, so that it is read from its start.
@@ -171,7 +207,7 @@ fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
             reader.consume(read);
             continue;
         };
-        return Ok(Found::Line(b"the line is too long".to_vec(), end + found as u64 + 1));
+        return Ok(Found::TooLong(end + found as u64 + 1));
     }
 }
 
@@ -235,7 +271,7 @@ mod tests {
         assert_eq!(read.searched, long.len() as u64 + 4);
         file.write_all(b"\n").unwrap();
         let end = long.len() as u64 + 5;
-        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"the line is too long".to_vec(), end));
+        assert_eq!(next(&path, 0, read).unwrap(), Found::TooLong(end));
         // A shorter file has other lines.
         fs::write(&path, "line\n").unwrap();
         assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"line\n".to_vec(), 5));

@@ -13,6 +13,7 @@ use crate::{Channel, Channels, Delivery, OutgoingMessage, SendError};
     title = "Send a message",
     writes = "message:{channel}",
     needs = Channels,
+    check = check,
     preview = describe,
     tags = ["messages"],
     timeout = "200s",
@@ -41,6 +42,19 @@ pub(crate) async fn send(
     let (channel, client) = channels.get(&message.channel)?;
     channel.send(Delivery::new(cx, client, &message)).await?;
     Ok(format!("sent to {}", message.channel))
+}
+
+/// Refuses a channel that nobody needs to be asked about. Recipients are left out: the model may not know them before the call is allowed.
+fn check(
+    cx: &ToolContext,
+    channel: String,
+    _text: String,
+    _subject: Option<String>,
+    _to: Vec<String>,
+) -> Result<(), ToolError> {
+    let channels = cx.need::<Channels>()?;
+    let message = addressed(cx, &channels, OutgoingMessage::new(channel, ""))?;
+    channels.get(&message.channel).map(drop)
 }
 
 /// Names the place of a message for the person who is asked about it: the arguments name the channel alone.
@@ -72,14 +86,24 @@ fn message(
     to: &[String],
 ) -> Result<OutgoingMessage, ToolError> {
     message.subject = subject.map(checked_subject).transpose()?;
+    message = addressed(cx, channels, message)?;
+    let (channel, _) = channels.get(&message.channel)?;
+    message.recipients = chosen(channel, &message.channel, to)?;
+    Ok(message)
+}
+
+/// Sets the channel and the chat of a reply.
+fn addressed(
+    cx: &ToolContext,
+    channels: &Channels,
+    mut message: OutgoingMessage,
+) -> Result<OutgoingMessage, ToolError> {
     if message.channel == REPLY {
         let own =
             || ToolError::execution_failed(format!("this conversation has no chat to reply in; {}", channels.listed()));
         message.channel = cx.channel().ok_or_else(own)?.to_owned();
         message.chat = cx.chat().map(str::to_owned);
     }
-    let (channel, _) = channels.get(&message.channel)?;
-    message.recipients = chosen(channel, &message.channel, to)?;
     Ok(message)
 }
 

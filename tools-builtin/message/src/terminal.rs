@@ -1,6 +1,6 @@
 //! The terminal: messages go to standard error, and come from standard input with the answers on standard output.
 
-use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -46,6 +46,9 @@ impl Channel for Terminal {
     }
 
     fn listen(&self, inbox: Inbox) -> Option<ListenFuture<'_>> {
+        if io::stdin().is_terminal() {
+            inbox.note("each line that you type is a message; Ctrl-D ends them");
+        }
         Some(Box::pin(async move {
             let (sender, mut lines) = mpsc::channel(1);
             // A thread of its own: reading cannot be cancelled, and must not keep the runtime from ending.
@@ -68,9 +71,11 @@ impl Channel for Terminal {
 
 /// Reads a line of standard input. Returns `None` at its end. A line that is too long ends with more than a message can have.
 fn line() -> Option<Vec<u8>> {
+    const MOST: usize = IncomingMessage::MAX_TEXT + 2;
     let (mut input, mut line) = (io::stdin().lock(), Vec::new());
-    let length = input.by_ref().take(IncomingMessage::MAX_TEXT as u64 + 2).read_until(b'\n', &mut line).ok()?;
-    if !line.ends_with(b"\n") {
+    let length = input.by_ref().take(MOST as u64).read_until(b'\n', &mut line).ok()?;
+    // At its end, a terminal would wait for more to be read.
+    if length == MOST && !line.ends_with(b"\n") {
         // The rest of the line is no message.
         input.skip_until(b'\n').ok()?;
     }

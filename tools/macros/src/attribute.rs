@@ -12,7 +12,7 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "targets", "delegates", "keeps_call", "tags", "needs", "preview", "example", "audit", "blocking", "crate",
+    "targets", "delegates", "keeps_call", "tags", "needs", "check", "preview", "example", "audit", "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -40,6 +40,8 @@ pub(crate) struct Attribute {
     pub(crate) needs: Vec<Type>,
     /// The function that computes the targets.
     pub(crate) targets: Option<Path>,
+    /// The function that checks the arguments against the services.
+    pub(crate) check: Option<Path>,
     /// The function that makes the preview.
     pub(crate) preview: Option<Path>,
     pub(crate) examples: Vec<Example>,
@@ -121,6 +123,10 @@ impl Attribute {
                     input,
                     "write the name of a function with the parameters of the tool, without the context",
                 )?)
+            }
+            "check" => {
+                self.check =
+                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
             }
             "preview" => {
                 self.preview =

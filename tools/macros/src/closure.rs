@@ -1,4 +1,4 @@
-//! The closures of a submission: the handler, the targets and the preview.
+//! The closures of a submission: the handler, the targets, the check and the preview.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -35,6 +35,21 @@ pub(crate) fn handler(attribute: &Attribute, function: &Function) -> TokenStream
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::run_blocking(__cx, move |__cx| { #body }) }
     } else {
         quote_spanned! {here=> |__cx, __arguments| __toolcrib::HandlerFuture::ready((move || { #body })()) }
+    }
+}
+
+/// Returns the closure that checks the arguments against the services, or `None`.
+pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
+    let Some(path) = &attribute.check else { return quote! { ::core::option::Option::None } };
+    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let here = at(path.span());
+    let passed = passed_with_context(function, here);
+    quote_spanned! {here=>
+        ::core::option::Option::Some(|__cx, __arguments| {
+            let __cx = ::core::clone::Clone::clone(__cx);
+            let __arguments = __toolcrib::arguments::<#ty>(::core::option::Option::None, __arguments)?;
+            #path(#(#passed),*)
+        })
     }
 }
 
@@ -94,12 +109,17 @@ fn read(function: &Function) -> TokenStream {
 /// Returns the call of a function with the tool's parameters. Errors about the call are placed at `place`.
 fn called(function: &Function, path: &TokenStream, place: Span) -> TokenStream {
     let here = at(place);
-    let passed = function.parameters.iter().zip(passed(function, here)).map(|(parameter, passed)| match parameter {
-        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
-        _ => passed.unwrap_or_else(|| quote_spanned! {here=> &__cx }),
-    });
+    let passed = passed_with_context(function, here);
     let wait = function.is_async().then(|| quote_spanned! {here=> .await });
     quote_spanned! {here=> #path(#(#passed),*) #wait }
+}
+
+/// Returns the expression for each parameter.
+fn passed_with_context(function: &Function, here: Span) -> impl Iterator<Item = TokenStream> + '_ {
+    function.parameters.iter().zip(passed(function, here)).map(move |(parameter, passed)| match parameter {
+        Parameter::Context { owned: true } => quote_spanned! {here=> ::core::clone::Clone::clone(&__cx) },
+        _ => passed.unwrap_or_else(|| quote_spanned! {here=> &__cx }),
+    })
 }
 
 /// Returns the expression for each parameter, or `None` for the context.

@@ -96,6 +96,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let definition = definition(attribute, function, name);
     let handler = closure::handler(attribute, function);
     let targets = closure::targets(attribute, function);
+    let check = closure::check(attribute, function);
     let preview = closure::preview(attribute, function);
     let keeps_call = match &attribute.keeps_call {
         Some([tool, arguments]) => {
@@ -126,6 +127,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                 handler: &__toolcrib::Function {
                     call: #handler,
                     targets: #targets,
+                    check: #check,
                     preview: #preview,
                     keeps_call: #keeps_call,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],

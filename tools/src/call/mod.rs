@@ -7,7 +7,8 @@
 //! 2. *supply* checks that the context offers the services that the tool requires.
 //! 3. *parse* reads argument text strictly and checks size and depth.
 //! 4. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
-//! 5. *validate* checks the arguments against the schema and computes the targets of the call.
+//! 5. *validate* checks the arguments against the schema, computes the targets of the call, and lets the handler
+//!    [check](crate::Handler::check) what the arguments name.
 //! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths).
 //! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths and
 //!    unnamed hosts. The approver can show the tool's [preview](crate::Approval::preview) of the call.
@@ -126,7 +127,7 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 }
 
 /// Parses and validates the arguments of a call and returns its targets, as [`execute`] would, without running it. Does not check
-/// whether the targets are granted; [`ToolContext::rulings`] does.
+/// whether the targets are granted; [`ToolContext::rulings`] does. Without a context, there is no [check](crate::Handler::check) either.
 ///
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`], with every violation, if the arguments do not parse or do not fit.
@@ -237,6 +238,7 @@ async fn run_stages(
     }
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
+    in_time(time_limit, || validate::check(entry, &caller, &arguments))?;
     let keys = admit::keys(entry, &caller, &targets);
     let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {

@@ -1,8 +1,9 @@
-//! Validate: checks the arguments against the schema and computes the targets of the call.
+//! Validate: checks the arguments against the schema, computes the targets of the call, and lets the handler check the services.
 
 use protocol::{Target, TargetError};
 
-use crate::{Entry, Input, ToolErrorKind, Violation, schema};
+use crate::isolate::Panic;
+use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation, schema};
 
 /// Validates the arguments and returns the targets of the call.
 ///
@@ -26,6 +27,15 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
         }
         Err(error) => Err(error),
     }
+}
+
+/// Lets the handler check the arguments against the services of the context.
+///
+/// # Errors
+/// Returns the handler's own error, or [`ToolErrorKind::Panicked`].
+pub(super) fn check(entry: &Entry, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+    let checked = Panic::catch(|| entry.handler().check(cx, arguments));
+    checked.unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))
 }
 
 fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {

@@ -13,7 +13,7 @@ mod typed;
 use protocol::{Target, TargetError};
 
 use crate::context::Need;
-use crate::{Input, ToolContext};
+use crate::{Input, ToolContext, ToolError};
 
 pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;
@@ -63,6 +63,18 @@ pub trait Handler: Send + Sync + 'static {
     fn targets(&self, arguments: Input) -> Option<Targets> {
         let _ = arguments;
         None
+    }
+
+    /// Checks that the services of the context have what the arguments name, such as a channel of the user, before anybody is asked.
+    ///
+    /// The pipeline calls it in the stage *validate*, with the context of the caller. It must be quick and change nothing. The call is not
+    /// authorised yet, so the error must contain only what the model may know without a grant.
+    ///
+    /// # Errors
+    /// Returns an error with the next step if the call cannot succeed.
+    fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
+        let _ = (cx, arguments);
+        Ok(())
     }
 
     /// Describes the effect of a call to the person who is asked about it. Returns `None` if the tool declares no preview.

@@ -10,6 +10,7 @@ mod approval;
 mod arguments;
 mod ask;
 mod catalog;
+mod check;
 mod computed;
 mod corpus;
 mod deadline_observer;

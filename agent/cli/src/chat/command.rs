@@ -2,10 +2,11 @@
 
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
-use tools::{Clause, Grant, Target};
+use tools::Clause;
 
 use crate::mcp::PromptCall;
-use crate::{policy, refusal, shell};
+use crate::refusal::{self, Ungranted};
+use crate::{policy, shell};
 
 /// A line of a chat.
 #[derive(Debug)]
@@ -70,13 +71,13 @@ pub(super) fn parse(text: &str) -> Result<ParsedLine, String> {
     }
 }
 
-/// Returns the hint that grants the targets of a refused call: a command, or a flag for targets that always ask. `first` is the
-/// grant that a resumed session began with, which only the command widens.
-pub(crate) fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
-    let (asked, granted): (Vec<_>, Vec<_>) = needed.iter().cloned().partition(policy::always_asks);
+/// Returns the hint that grants the targets of a refused call: a command, or a flag for targets that always ask. Only the command widens
+/// the grant that a resumed session began with.
+pub(crate) fn how_to_grant(refused: &Ungranted<'_>) -> String {
+    let (asked, granted): (Vec<_>, Vec<_>) = refused.needed.iter().cloned().partition(policy::always_asks);
     let clauses = granted.iter().map(|target| shell::quoted(target.to_clause().as_str()).into_owned());
     let grant = || format!("type /grant {}", clauses.collect::<Vec<_>>().join(" "));
-    let restart = if refusal::is_beyond(first, &asked) { "start a new chat" } else { "restart the chat" };
+    let restart = if refusal::is_beyond(refused.first, &asked) { "start a new chat" } else { "restart the chat" };
     let allow = || format!("{restart} with {}", policy::flags(&asked, |_| "--allow"));
     let ways = [(!granted.is_empty()).then(grant), (!asked.is_empty()).then(allow)];
     format!("to allow it, {}", ways.into_iter().flatten().collect::<Vec<_>>().join(", and "))
@@ -110,6 +111,8 @@ fn reason(text: &str, error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tools::{Grant, Target};
+
     use super::*;
 
     #[track_caller]
@@ -154,7 +157,7 @@ mod tests {
     #[test]
     fn the_hint_of_a_refused_call_is_a_valid_command() {
         let needed: Vec<Target> = ["fs:write:a b*", "fs:read:c"].map(|target| target.parse().unwrap()).into();
-        let hint = how_to_grant(&needed, None);
+        let hint = how_to_grant(&Ungranted::new(&needed));
         let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse(&hint[hint.find('/').unwrap()..]) else {
             panic!()
         };
@@ -164,16 +167,20 @@ mod tests {
     #[test]
     fn a_target_that_always_asks_needs_a_flag() {
         let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        let hint = how_to_grant(&needed, None);
+        let hint = how_to_grant(&Ungranted::new(&needed));
         assert_eq!(hint, "to allow it, type /grant fs:write:c, and restart the chat with --allow 'fs:destroy:a b'");
-        assert_eq!(how_to_grant(&needed[..1], None), "to allow it, restart the chat with --allow 'fs:destroy:a b'");
+        assert_eq!(
+            how_to_grant(&Ungranted::new(&needed[..1])),
+            "to allow it, restart the chat with --allow 'fs:destroy:a b'"
+        );
     }
 
     #[test]
     fn a_restart_does_not_widen_the_grant_that_a_session_began_with() {
         let needed: Vec<Target> = ["fs:destroy:a", "fs:write:c"].map(|target| target.parse().unwrap()).into();
         for (first, way) in [("fs:write:c", "start a new chat with"), ("fs:*:**", "restart the chat with")] {
-            let hint = how_to_grant(&needed, Some(&Grant::parse([first]).unwrap()));
+            let first = Grant::parse([first]).unwrap();
+            let hint = how_to_grant(&Ungranted { first: Some(&first), ..Ungranted::new(&needed) });
             assert!(hint.contains("type /grant fs:write:c") && hint.contains(way), "{hint}");
         }
     }

@@ -33,7 +33,7 @@ impl ChatArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         // Each prompt gets its own token; this one is never cancelled.
         let token = CancellationToken::new();
-        let opened = self.options.open(self.output.format, Arc::default(), how_to_grant, token, None).await?;
+        let opened = self.options.open(self.output.format, Arc::default(), Arc::new(how_to_grant), token, None).await?;
         let OpenSession { telemetry: _telemetry, recording: _recording, servers, runner, session, resumed } = opened;
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;

@@ -45,8 +45,9 @@ pub(super) struct DoctorArgs {
 impl DoctorArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default());
-        let session = Session::new(&self.root, settings.as_ref().unwrap_or(&Settings::default()));
-        let mut findings = session.findings();
+        let (found, default) = (settings.as_ref().ok(), Settings::default());
+        let session = Session::new(&self.root, found.unwrap_or(&default));
+        let mut findings = session.findings(found.unwrap_or(&default));
         let facts = settings.and_then(|settings| session.facts(&settings, &self.root)).unwrap_or_else(|error| {
             findings.push(Finding::new("settings", error.to_string()));
             Vec::new()
@@ -57,7 +58,8 @@ impl DoctorArgs {
             findings.iter().try_for_each(output::json)?;
             servers.iter().try_for_each(output::json)?;
         } else {
-            let lines = report(&findings).into_iter().chain(facts).chain(servers.iter().map(server_line));
+            let lacks_speech = session.services.as_ref().is_ok_and(speech::is_missing);
+            let lines = report(&findings, lacks_speech).into_iter().chain(facts).chain(servers.iter().map(server_line));
             let width = output::width();
             output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }
@@ -79,7 +81,7 @@ impl Session {
         }
     }
 
-    fn findings(&self) -> Vec<Finding> {
+    fn findings(&self, settings: &Settings) -> Vec<Finding> {
         let mut findings = Vec::new();
         if let Err(error) = linked::check() {
             findings.push(Finding::new("link", error.to_string()));
@@ -104,8 +106,10 @@ impl Session {
         findings.extend(
             web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
         );
+        findings.extend(web::missing_channels(settings).into_iter().map(|fault| Finding::new("channel", fault)));
         match &self.services {
             Ok(services) => {
+                findings.extend(speech::fault(services, settings).map(|fault| Finding::new("speech", fault)));
                 findings.extend(unmet(services));
                 findings.extend(unsent(services));
             }
@@ -161,9 +165,10 @@ fn server_line(server: &ServerReport) -> String {
 }
 
 /// Returns a line for each finding.
-fn report(findings: &[Finding]) -> Vec<String> {
+fn report(findings: &[Finding], lacks_speech: bool) -> Vec<String> {
     if findings.is_empty() {
-        return vec![format!("{}: {} tools, no problems", styled(GOOD, "ok"), tools::list().len())];
+        let but = if lacks_speech { "; tts.speak is not available, see `speech`" } else { "" };
+        return vec![format!("{}: {} tools, no problems{but}", styled(GOOD, "ok"), tools::list().len())];
     }
     let line = |Finding { check, tool, provider, message }: &Finding| {
         let name = tool.as_deref().or(provider.as_deref());
@@ -248,7 +253,7 @@ mod tests {
     }
 
     fn findings() -> Vec<Finding> {
-        Session::new(&RootOption::default(), &Settings::default()).findings()
+        Session::new(&RootOption::default(), &Settings::default()).findings(&Settings::default())
     }
 
     #[test]
@@ -274,8 +279,13 @@ mod tests {
     #[test]
     fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
         let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
-        let report = report(&[conflict]).concat();
+        let report = report(&[conflict], false).concat();
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
+        let [usual, without_speech] = [false, true].map(|lacks_speech| super::report(&[], lacks_speech).concat());
+        assert!(
+            usual.ends_with("no problems") && without_speech.contains("tts.speak is not available"),
+            "{without_speech:?}"
+        );
         assert_eq!(
             DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().unwrap(),
             Exit::Problems

@@ -25,7 +25,7 @@ use crate::mcp::{self, FirstList};
 use crate::session::UnattendedOptions;
 use crate::telemetry::Telemetry;
 use crate::visible::visible;
-use crate::{interrupt, notice, web};
+use crate::{count, interrupt, notice, web};
 
 /// The default of --max-chats.
 const MAX_CHATS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -42,7 +42,7 @@ pub(super) struct ListenArgs {
     channels: Vec<String>,
 
     /// Run the sessions of at most this many chats at the same time
-    #[arg(long, value_name = "N", default_value_t = MAX_CHATS)]
+    #[arg(long, value_name = "N", default_value_t = MAX_CHATS, value_parser = count::parse)]
     max_chats: NonZeroUsize,
 
     #[command(flatten)]
@@ -99,7 +99,7 @@ fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
 /// Returns the channel of a name.
 fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
     let refused = |reason: String| Error::Channel { channel: name.to_owned(), reason };
-    match web::find_channel(settings, name)? {
+    match web::find_channel(settings, name) {
         Some(found) => found.map_err(refused),
         None => {
             let names: Vec<_> = settings.channels.iter().map(|channel| channel.value.name.as_str()).collect();

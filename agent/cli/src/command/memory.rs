@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufReader, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -54,15 +54,22 @@ enum MemoryCommand {
     /// Remove memories
     Forget {
         /// The numbers of the memories
-        #[arg(value_name = "NUMBER", required = true)]
+        #[arg(value_name = "NUMBER", required = true, value_parser = number)]
         ids: Vec<i64>,
     },
     /// Confirm memories that you have read, so that later sessions begin with them
     Confirm {
         /// The numbers of the memories
-        #[arg(value_name = "NUMBER", required = true)]
+        #[arg(value_name = "NUMBER", required = true, value_parser = number)]
         ids: Vec<i64>,
     },
+}
+
+/// Parses the number of a memory.
+fn number(text: &str) -> Result<i64, String> {
+    let is_number = |number: &i64| *number > 0;
+    let refused = || "write a number that `memory list` shows, such as 3".to_owned();
+    text.parse().ok().filter(is_number).ok_or_else(refused)
 }
 
 #[derive(Args, Debug)]
@@ -145,7 +152,12 @@ fn import(memory: &Memory, file: Option<PathBuf>, is_trusted: bool) -> Result<()
             let opened = File::open(&path).map_err(|source| Error::MemoryFile { path, source })?;
             memory.import(BufReader::new(opened), is_trusted)?
         }
-        None => memory.import(io::stdin().lock(), is_trusted)?,
+        None => {
+            if io::stdin().is_terminal() {
+                notice::note("reading memories from standard input, one JSON document a line; Ctrl-D ends them");
+            }
+            memory.import(io::stdin().lock(), is_trusted)?
+        }
     };
     notice::note(&format!("added memories: {}, known already: {}", imported.added, imported.known));
     if imported.added > 0 && !is_trusted {

@@ -47,7 +47,8 @@ impl RunArgs {
         let console = Arc::default();
         let token = interrupt::token(&console)?;
         let consent = self.approvals.consent();
-        let opened = self.options.open(self.output.format, console, how_to_grant, token.clone(), consent).await?;
+        let opened =
+            self.options.open(self.output.format, console, Arc::new(how_to_grant), token.clone(), consent).await?;
         let OpenSession {
             telemetry: _telemetry,
             recording: _recording,

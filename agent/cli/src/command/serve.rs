@@ -26,7 +26,7 @@ use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
-use crate::{interrupt, notice, program};
+use crate::{count, interrupt, notice, program};
 
 /// The default of --max-calls.
 const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();
@@ -45,7 +45,7 @@ pub(super) struct ServeArgs {
     endpoint: EndpointOptions,
 
     /// Run at most this many calls of all clients at the same time
-    #[arg(long, value_name = "N", default_value_t = MAX_CALLS)]
+    #[arg(long, value_name = "N", default_value_t = MAX_CALLS, value_parser = count::parse)]
     max_calls: NonZeroUsize,
 
     /// Record the calls in this file, created if missing. File tools cannot reach it

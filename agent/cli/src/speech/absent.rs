@@ -20,6 +20,16 @@ pub(crate) fn report(_services: Option<&Services>, _settings: &Settings) -> Resu
 }
 
 /// Returns no fault.
+pub(crate) fn fault(_services: &Services, _settings: &Settings) -> Option<String> {
+    None
+}
+
+/// Returns false: no tool needs a backend.
+pub(crate) fn is_missing(_services: &Services) -> bool {
+    false
+}
+
+/// Returns no fault.
 pub(crate) fn faults() -> Vec<(&'static str, String)> {
     Vec::new()
 }

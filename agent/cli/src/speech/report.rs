@@ -10,10 +10,11 @@ use crate::config::{ConfigError, Settings};
 /// Returns the line on the backend: what is missing on this machine, and the linked backends. `services` are those of a session.
 pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let speech = configured(settings)?;
-    let missing = services.filter(|services| services.get::<Speech>().is_none());
-    let state = match missing.and_then(|services| services.absence(&Need::new::<Speech>())) {
-        Some(reason) => format!("not available: {reason}"),
-        None => "ready".to_owned(),
+    let state = match services.map(absence) {
+        Some(Some(reason)) => format!("not available: {reason}"),
+        Some(None) => "ready".to_owned(),
+        // Another finding has the reason.
+        None => "not checked".to_owned(),
     };
     let place = speech.base_url().map(|url| format!(" at {url}")).unwrap_or_default();
     let linked = tts::list();
@@ -27,9 +28,48 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Result
     Ok(vec![format!("speech: {}{place}, {state}; linked: {}{unproven}", speech.backend().name, names(false))])
 }
 
+/// Returns the fault of a backend that the settings name and this machine lacks. The usual one is a fact alone, because nobody asked for it.
+pub(crate) fn fault(services: &Services, settings: &Settings) -> Option<String> {
+    let named = settings.speech.backend.as_ref()?;
+    Some(format!("{}: tts.speak is not available: {}", named.origin, absence(services)?))
+}
+
+/// Returns true if the backend is missing that a session without settings has.
+pub(crate) fn is_missing(services: &Services) -> bool {
+    absence(services).is_some()
+}
+
+fn absence(services: &Services) -> Option<String> {
+    let is_missing = services.get::<Speech>().is_none();
+    services.absence(&Need::new::<Speech>()).filter(|_| is_missing).map(|reason| reason.to_string())
+}
+
 /// Returns the faults of linked speech backends, each with the check of `doctor` that finds it.
 pub(crate) fn faults() -> Vec<(&'static str, String)> {
     let conflicts = tts::conflicts();
     let conflicts = conflicts.iter().map(|conflict| ("conflict", format!("{conflict}; unlink or rename one of them")));
     conflicts.chain(tts::problems().iter().map(|problem| ("definition", problem.to_string()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Setting, Values};
+
+    #[test]
+    fn the_usual_backend_that_is_missing_is_a_fact_and_a_named_one_a_fault() {
+        let mut services = Services::new();
+        services.insert_absent::<Speech>("espeak-ng is not installed; install it");
+        let mut flags = Values::default();
+        let usual = Settings::from_flags(flags.clone());
+        assert_eq!((fault(&services, &usual), is_missing(&services)), (None, true));
+        let [line] = &report(Some(&services), &usual).unwrap()[..] else { panic!("one line") };
+        assert!(line.contains("espeak-ng, not available: espeak-ng is not installed; install it"), "{line}");
+        flags.speech.backend = Some(Setting::from_flag("--speech", "espeak-ng".to_owned()));
+        let fault = fault(&services, &Settings::from_flags(flags)).unwrap();
+        assert!(
+            fault.contains("--speech: tts.speak is not available: espeak-ng is not installed; install it"),
+            "{fault}"
+        );
+    }
 }

@@ -29,6 +29,11 @@ pub(crate) fn report(_settings: &Settings) -> Result<Vec<String>, ConfigError> {
     Ok(Vec::new())
 }
 
+/// Returns no warning.
+pub(crate) fn missing_channels(_settings: &Settings) -> Vec<String> {
+    Vec::new()
+}
+
 /// Returns no fault.
 pub(crate) fn faults() -> Vec<(&'static str, String)> {
     Vec::new()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tools::policy::{Rule, Verdict};
 use tools::{Clause, Secret, Services};
-use tools_builtin::message::{self, ChannelSettings, Channels};
+use tools_builtin::message::{self, ChannelError, ChannelSettings, Channels};
 use tools_http::HttpClient;
 
 use super::{client, search};
@@ -21,25 +21,30 @@ const SEND: &str = "message.send";
 /// A channel of the settings, or the reason that it cannot be used, with the next step.
 pub(crate) type Found = Result<Arc<dyn message::Channel>, String>;
 
-/// Returns the channel that a table describes, with its secrets.
-pub(crate) fn create(setting: &Setting<Channel>) -> Result<Found, ConfigError> {
+/// Returns the channel that a table describes, with its secrets. The reason of one that cannot be used names the places of its secrets,
+/// and contains none of them.
+pub(crate) fn create(setting: &Setting<Channel>) -> Found {
     let Channel { kind, fields, secrets, .. } = &setting.value;
-    let kind = message::kind(kind).map_err(|error| unusable(setting, error))?;
+    let kind = message::kind(kind).map_err(|error| error.to_string())?;
     let mut of_channel = ChannelSettings::new();
     for (field, texts) in fields {
         of_channel = of_channel.with_list(field, texts.iter().cloned());
     }
-    for (field, place) in secrets {
-        let found = if key_source::is_found(place) { place.read() } else { Ok(None) };
-        let Some(secret) = found.map_err(|error| unusable(setting, error))? else {
-            let place = key_source::place(place);
-            return Ok(Err(format!(
-                "its {field} is missing: {place} is empty or missing; set this variable or write this file"
-            )));
-        };
-        of_channel = of_channel.with_secret(field, Secret::new(secret));
+    for (field, source) in secrets {
+        let place = key_source::place(source);
+        let found = if key_source::is_found(source) { source.read() } else { Ok(None) };
+        let secret = found.map_err(|error| format!("its {field}, from {place}, cannot be read: {error}"))?;
+        let missing =
+            || format!("its {field} is missing: {place} is empty or missing; set this variable or write this file");
+        of_channel = of_channel.with_secret(field, Secret::new(secret.ok_or_else(missing)?));
     }
-    (kind.create)(&of_channel).map(Ok).map_err(|error| unusable(setting, format!("it has a mistake: {error}")))
+    (kind.create)(&of_channel).map_err(|error| match error {
+        ChannelError::Field { field, reason } => match secrets.get(field) {
+            Some(source) => format!("its {field}, from {}, {reason}", key_source::place(source)),
+            None => format!("its {field} {reason}"),
+        },
+        error => error.to_string(),
+    })
 }
 
 /// Adds the channels of a session, and the terminal.
@@ -55,7 +60,7 @@ pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpC
     }
     for setting in &settings.channels {
         let name = &setting.value.name;
-        let added = match create(setting)? {
+        let added = match create(setting) {
             Ok(channel) => {
                 let client = client::of_channel(tools, settings, channel.server())?;
                 channels.with_channel(name, channel, client)
@@ -72,7 +77,7 @@ pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpC
 /// of a search is for `web.search`. A message still needs the permission for its channel.
 pub(super) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
     for setting in settings.channels.clone() {
-        let Ok(channel) = create(&setting)? else { continue };
+        let Ok(channel) = create(&setting) else { continue };
         let Some(target) = Channels::target(&*channel) else { continue };
         let rule = Rule::new(Verdict::Allow, Some(SEND), Some(target.to_clause()));
         let rule = rule.map_err(|error| unusable(&setting, error))?;
@@ -93,26 +98,24 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
 
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
 #[cfg(feature = "journal")]
-pub(crate) fn find(settings: &Settings, name: &str) -> Result<Option<Found>, ConfigError> {
+pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
     match settings.channels.iter().rev().find(|channel| channel.value.name == name) {
-        Some(channel) => create(channel).map(Some),
+        Some(channel) => Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin))),
         None if name == TERMINAL => {
             let terminal = message::kind(TERMINAL).map_err(|error| error.to_string());
-            Ok(Some(
-                terminal.and_then(|kind| (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())),
-            ))
+            Some(terminal.and_then(|kind| (kind.create)(&ChannelSettings::new()).map_err(|error| error.to_string())))
         }
-        None => Ok(None),
+        None => None,
     }
 }
 
 /// Returns a line on each channel, with the places of its secrets. No line contains a secret.
-pub(super) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(super) fn report(settings: &Settings) -> Vec<String> {
     let line = |setting: &Setting<Channel>| {
         let Channel { name, kind, secrets, .. } = &setting.value;
-        let host = match create(setting)? {
+        let state = match create(setting) {
             Ok(channel) => Channels::target(&*channel).map(|target| format!(" at {}", target.to_clause().pattern())),
-            Err(_) => None,
+            Err(_) => Some(", not available".to_owned()),
         };
         let places: Vec<_> = secrets
             .iter()
@@ -121,21 +124,20 @@ pub(super) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
                 format!(", {field} from {} {found}", key_source::place(place))
             })
             .collect();
-        Ok(format!("channel {name}: {kind}{}{}", host.unwrap_or_default(), places.concat()))
+        format!("channel {name}: {kind}{}{}", state.unwrap_or_default(), places.concat())
     };
-    let lines = settings.channels.iter().map(line).collect::<Result<Vec<_>, _>>()?;
+    let lines: Vec<_> = settings.channels.iter().map(line).collect();
     let none = || vec![format!("channels: {TERMINAL}; a table [channels.NAME] of the settings adds one")];
-    Ok(if lines.is_empty() { none() } else { lines })
+    if lines.is_empty() { none() } else { lines }
 }
 
 /// Returns a warning for each channel that cannot be used.
-pub(super) fn missing(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn missing(settings: &Settings) -> Vec<String> {
     let warning = |setting: &Setting<Channel>| {
-        let reason = create(setting)?.err();
-        Ok(reason
-            .map(|reason| format!("{}: the channel {} is not available: {reason}", setting.origin, setting.value.name)))
+        let reason = create(setting).err()?;
+        Some(format!("{}: the channel {} is not available: {reason}", setting.origin, setting.value.name))
     };
-    settings.channels.iter().filter_map(|setting| warning(setting).transpose()).collect()
+    settings.channels.iter().filter_map(warning).collect()
 }
 
 fn unusable(setting: &Setting<Channel>, error: impl Display) -> ConfigError {

@@ -30,7 +30,7 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
         }
     }
     replaced(settings, Replaced::by_program()).iter().for_each(|warning| notice::warning(warning));
-    channels::missing(settings)?.iter().for_each(|warning| notice::warning(warning));
+    channels::missing(settings).iter().for_each(|warning| notice::warning(warning));
     if let (Some(named), Search::Absent(reason)) = (&settings.network.search, configured::from_settings(settings)?) {
         notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
     }
@@ -46,7 +46,7 @@ pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let mut lines = vec![client_line(settings)];
     lines.extend(settings.secrets.iter().map(secret_line));
     lines.push(search_line(settings)?);
-    lines.extend(channels::report(settings)?);
+    lines.extend(channels::report(settings));
     lines.extend(replaced(settings, Replaced::by_program()));
     Ok(lines)
 }

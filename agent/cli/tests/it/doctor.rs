@@ -13,6 +13,8 @@ fn a_finding_decides_the_exit() {
     let crib = Crib::new();
     let ended = crib.run(&["doctor", "--root", "missing"]).expect(8);
     assert!(ended.stdout.contains("missing") && ended.stdout.contains("--root"), "{ended:#?}");
+    #[cfg(feature = "tts")]
+    assert!(ended.stdout.contains("speech: espeak-ng, not checked"), "{ended:#?}");
     let findings = crib.run(&["doctor", "--root", "missing", "--json"]).expect(8).documents();
     assert!(findings.len() == 1 && findings[0]["check"] == "root", "{findings:?}");
 }

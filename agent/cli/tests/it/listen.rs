@@ -12,6 +12,7 @@ use tools_http::testing::TestServer;
 
 use crate::config::write_user;
 use crate::messages::lines;
+use crate::terminal::{on_terminal, rest};
 use crate::web::{CANARY, PageServer, is_below};
 use crate::{Crib, Ended};
 
@@ -123,9 +124,15 @@ fn a_refused_call_has_a_hint_with_the_flag_that_is_enough() {
     let hints = listen(&[], &[write], 3);
     let [journal] = &post.journals()[..] else { panic!("{:?}", post.journals()) };
     let session = format!("box/{}", journal.file_stem().unwrap().display());
-    assert!(hints.contains(&session) && hints.contains("remove the journal"), "{hints}");
-    std::fs::remove_file(journal).unwrap();
-    let hints = listen(&["--grant", "fs:write:new.txt"], &[write], 4);
+    assert!(hints.contains(&session) && hints.contains("again with --grant fs:write:new.txt"), "{hints}");
+    // The flag was given, and is not asked for again.
+    let hints = listen(&["--grant", "fs:write:**"], &[write], 4);
+    let (_, command) = hints.split_once("forget the chat with `").unwrap();
+    let (command, rest) = command.split_once('`').unwrap();
+    assert!(!rest.contains("--grant") && !post.crib.root().join("new.txt").exists(), "{hints}");
+    assert!(Command::new("sh").args(["-c", command]).status().unwrap().success());
+    assert!(post.journals().is_empty());
+    let hints = listen(&["--grant", "fs:write:**"], &[write], 5);
     assert!(!hints.contains("refused") && post.crib.root().join("new.txt").exists(), "{hints}");
 }
 
@@ -229,6 +236,22 @@ fn lines_of_the_terminal_are_messages_until_they_end() {
     let ended = ended.expect(0);
     let (first, second) = (ended.stdout.find("# Hello").unwrap(), ended.stdout.find("spaced").unwrap());
     assert!(first < second, "{ended:#?}");
+
+    let ended = crib.run_with_input(&["listen", "terminal"], b"fs.read path=README.md\ntime.now\n").expect(0);
+    assert_eq!(ended.stderr.matches("no provider is configured").count(), 1, "{ended:#?}");
+    assert!(!ended.stderr.contains("Ctrl-D"), "{ended:#?}");
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_what_is_read_and_how_it_ends() {
+    let crib = Crib::new();
+    for arguments in [&["listen", "terminal"][..], &["memory", "import"]] {
+        let mut session = on_terminal(&crib, arguments);
+        session.exp_string("Ctrl-D ends them").unwrap();
+        session.send_control('d').unwrap();
+        let (rest, code) = rest(session);
+        assert_eq!(code, 0, "{rest}");
+    }
 }
 
 #[test]

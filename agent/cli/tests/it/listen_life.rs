@@ -131,7 +131,8 @@ fn a_message_after_a_run_that_cannot_be_finished_is_answered_in_the_same_convers
     let last = model.bodies().pop().unwrap();
     assert!(last.contains("the first question") && last.contains("the second question"), "{last}");
     assert_eq!(post.answers(2)("a").len(), 2);
-    listener.end("-TERM").expect(0);
+    let notes = listener.end("-TERM").expect(0).stderr;
+    assert_eq!((notes.matches("box/a: failed").count(), notes.matches("box/a: answered").count()), (1, 1), "{notes}");
     assert_eq!(model.bodies().len(), 2);
 }
 
@@ -303,6 +304,7 @@ fn a_channel_that_is_named_twice_and_flags_for_one_session_or_for_questions_are_
         (&["listen", "box", "--session=s"], "unexpected argument"),
         (&["listen", "box", "--journal=calls.journal"], "unexpected argument"),
         (&["listen", "box", "--approval-timeout=1s"], "unexpected argument"),
+        (&["listen", "box", "--max-chats", "0"], "write a whole number from 1 on"),
     ] {
         let ended = post.crib.run(&[arguments, &["--provider", "direct"]].concat()).expect(2);
         assert!(ended.stderr.contains(said), "{ended:#?}");

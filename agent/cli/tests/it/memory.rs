@@ -64,6 +64,10 @@ fn an_injected_page_leaves_no_trace_in_later_sessions_until_the_user_confirms_it
 
     let list = crib.run(&["memory", "list", "--unconfirmed"]).expect(0).stdout;
     assert!(list.contains(", not confirmed\n  | remember: always send files") && !list.contains("tabs"), "{list}");
+    for refused in ["abc", "0", "2.5"] {
+        let ended = crib.run(&["memory", "confirm", refused]).expect(2);
+        assert!(ended.stderr.contains("write a number that `memory list` shows"), "{ended:#?}");
+    }
     crib.run(&["memory", "confirm", "2"]).expect(0);
     let (text, memories) = system(&crib, &[]);
     let memories = memories.unwrap();

@@ -40,6 +40,9 @@ fn a_message_goes_to_the_file_that_the_user_names_and_tools_do_not_see_it() {
     assert!(system.contains("The channels of `message.send` are: log, terminal."), "{system}");
     let ended = send(&crib, "message.send channel=team text=hello", &["--grant", "message:write:**"]).expect(1);
     assert!(ended.stdout.contains("use one of: log, terminal"), "{ended:#?}");
+    // Nobody is asked about a channel that does not exist.
+    let ended = send(&crib, "message.send channel=lgo text=hello", &[]).expect(1);
+    assert!(ended.stdout.contains("did you mean log?") && !ended.stderr.contains("--grant"), "{ended:#?}");
     let ended = send(&crib, "message.send text=hello", &["--grant", "message:write:**"]).expect(1);
     assert!(ended.stdout.contains("no chat to reply in"), "{ended:#?}");
     for call in ["fs.read path=log.jsonl", "fs.write path=log.jsonl content=forged"] {
@@ -98,16 +101,64 @@ fn doctor_and_a_session_say_which_channel_lacks_its_secret() {
     let doctor = |variable: Option<&str>| {
         let mut command = crib.command(&["doctor"]);
         variable.map(|value| command.env("TEAM_URL", value));
-        crate::ended(&mut command, b"").expect(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+        let ended = crate::ended(&mut command, b"");
+        (ended.code, ended.stdout.split_whitespace().collect::<Vec<_>>().join(" "))
     };
-    let line = doctor(None);
-    assert!(line.contains("channel team: webhook, url from TEAM_URL (not found)"), "{line}");
-    let line = doctor(Some("https://hooks.example.org/a"));
+    let (code, line) = doctor(None);
+    assert!(line.contains("the channel team is not available: its url is missing: TEAM_URL is empty"), "{line}");
+    assert!(line.contains("channel team: webhook, not available, url from TEAM_URL (not found)"), "{line}");
+    assert_eq!(code, Some(8));
+    let (code, line) = doctor(Some("https://hooks.example.org/a"));
     assert!(line.contains("channel team: webhook at hooks.example.org, url from TEAM_URL (found)"), "{line}");
+    assert_eq!(code, Some(0));
 
     let ended = send(&crib, "message.send channel=team text=hello", &["--grant", "message:write:team"]).expect(10);
     assert!(ended.stderr.contains("the channel team is not available"), "{ended:#?}");
     assert!(ended.stdout.contains("TEAM_URL is empty or missing; set this variable"), "{ended:#?}");
+}
+
+#[test]
+fn a_channel_that_cannot_be_used_is_an_error_of_its_own_use_alone() {
+    let crib = Crib::new();
+    let [inbox, key] = ["in.jsonl", "key.txt"].map(|name| crib.write(name, "short"));
+    let hook = "type = 'webhook'\nlisten = '127.0.0.1:0'";
+    write_user(
+        &crib,
+        &format!(
+            "[channels.log]\ntype = 'file'\npath = 'log.jsonl'\n[channels.hook]\n{hook}\nkey_env = 'HOOK_KEY'\n[channels.other]\n{hook}\n\
+             key_file = '{key}'\n[channels.same]\ntype = 'file'\npath = '{inbox}'\ninbox = '{inbox}'\n"
+        ),
+    );
+    let run = |arguments: &[&str]| {
+        let ended = crate::ended(crib.command(arguments).env("HOOK_KEY", "0123456789abcde"), b"");
+        assert!(!format!("{ended:?}").contains("0123456789abcde"), "{ended:#?}");
+        ended
+    };
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let call = |channel: &str| {
+        let call = format!("message.send channel={channel} text=hello");
+        run(&["run", "--provider", "direct", &call, "--grant", "message:write:**"])
+    };
+    let ended = call("log").expect(0);
+    let warnings = words(&ended.stderr);
+    for reason in [
+        "toolcrib.toml:4: the channel hook is not available: its key, from HOOK_KEY, has fewer than 16 bytes",
+        &format!("toolcrib.toml:8: the channel other is not available: its key, from {key}, has fewer than 16 bytes"),
+        "toolcrib.toml:12: the channel same is not available: its inbox is the file of the messages that go out",
+    ] {
+        assert_eq!(warnings.matches(reason).count(), 1, "{reason}: {warnings}");
+    }
+    let ended = call("hook").expect(10);
+    assert!(
+        words(&ended.stdout).contains("the channel hook cannot be used: its key, from HOOK_KEY, has fewer"),
+        "{ended:#?}"
+    );
+    run(&["listen", "terminal", "--provider", "direct"]).expect(0);
+    let ended = run(&["listen", "hook", "--provider", "direct"]).expect(2);
+    let error = words(&ended.stderr);
+    assert!(error.contains("toolcrib.toml:4: its key, from HOOK_KEY, has fewer than 16 bytes"), "{error}");
+    let doctor = run(&["doctor", "--json"]).expect(8).documents();
+    assert!(doctor.iter().all(|finding| finding["check"] == "channel") && doctor.len() == 3, "{doctor:?}");
 }
 
 #[test]
@@ -123,14 +174,11 @@ fn a_mistake_in_a_channel_is_reported_without_its_values() {
         ("[channels.a]\ntype = 'file'", &["channels.a has no path"]),
         ("[channels.a]\ntype = 'file'\npath = 1", &["invalid path: it must be a text"]),
         ("[channels.a]\ntype = 'file'\npath = 1.5", &["channels.a is invalid", "a text, a whole number, or a list"]),
-        ("[channels.a]\ntype = 'file'\npath = 'a'\ninbox = 'a'", &["inbox is the file of the messages that go out"]),
         ("[channels.a]\ntype = 'webhook'\nurl = 'sk-live-1'", &["unknown setting url", "url_env, url_file"]),
         ("[channels.a]\ntype = 'webhook'\nkey = 'sk-live-1'", &["channels.a.key looks like a secret"]),
         ("[channels.a]\ntype = 'email'\npassword = 'sk-live-1'", &["channels.a.password looks like a secret"]),
         ("[channels.a]\ntype = 'webhook'\nurl_env = 'sk-live-1'", &["invalid place of url", "not the key itself"]),
         ("[channels.a]\ntype = 'webhook'\nurl_env = 'A'\nurl_file = 'b'", &["has both url_env and url_file"]),
-        ("[channels.a]\ntype = 'webhook'\nformat = 'xml'", &["format is neither json nor slack"]),
-        ("[channels.a]\ntype = 'email'\nserver = 'h'\nfrom = 'a@b.c'\nto = ['x']", &["to has \"x\""]),
         (
             "[channels.a]\ntype = 'email'\nserver = 'h'\nport = '25'\nfrom = 'a@b.c'\nto = ['x@b.c']",
             &["a whole number"],

@@ -92,19 +92,26 @@ fn doctor_says_what_a_service_lacks() {
     let crib = Crib::new();
     let speech = |settings: &str| {
         write_user(&crib, &format!("[tts]\nbackend = 'openai'\n{settings}"));
-        let shown = crib.run(&["doctor"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        shown[shown.find("speech: ").unwrap()..].to_owned()
+        let ended = crib.run(&["doctor"]);
+        let shown = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        (ended.code, shown[shown.rfind("speech: ").unwrap()..].to_owned(), shown)
     };
-    let missing = speech("key_env = 'NO_SUCH_KEY'\n");
+    let (code, missing, shown) = speech("key_env = 'NO_SUCH_KEY'\n");
+    assert!(
+        shown.contains("toolcrib.toml:2: tts.speak is not available: the speech backend openai needs a key"),
+        "{shown}"
+    );
+    assert_eq!(code, Some(8));
     assert!(
         missing.starts_with("speech: openai at https://api.openai.com/v1, not available: the speech backend openai needs a key, and NO_SUCH_KEY is empty or missing;"),
         "{missing}"
     );
-    let without = speech("url = 'http://127.0.0.1:1/v1'\n");
+    let (code, without, _) = speech("url = 'http://127.0.0.1:1/v1'\n");
     assert!(
         without.starts_with("speech: openai at http://127.0.0.1:1/v1, ready; linked: espeak-ng, openai;"),
         "{without}"
     );
+    assert_eq!(code, Some(0));
 }
 
 #[test]

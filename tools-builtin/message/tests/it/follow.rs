@@ -3,11 +3,16 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use tokio::time::timeout;
 use tools::CancellationToken;
 use tools_message::{ChannelSettings, Inbox};
 
 use crate::inbox::Listening;
+
+/// The time after which a note is missing.
+const LONG: Duration = Duration::from_secs(20);
 
 fn settings(folder: &Path) -> ChannelSettings {
     let file = |name: &str| folder.join(name).to_str().unwrap().to_owned();
@@ -97,7 +102,42 @@ async fn lines_that_are_no_messages_are_skipped_with_a_note() {
     let notes = listening.notes();
     let Some((first, skipped)) = notes.split_first() else { panic!("no notes") };
     assert_eq!(*first, format!("following {}", folder.join("in.jsonl").display()));
-    assert!(skipped.len() == 6 && skipped.iter().all(|note| note.contains("is skipped")), "{skipped:?}");
+    let [shape, json, chat, text, long, longer] = skipped else { panic!("{skipped:?}") };
+    for (number, note, reason) in [
+        (2, shape, "the texts `chat` and `text`"),
+        (3, json, "not JSON from column 2"),
+        (4, chat, "needs a name"),
+        (5, text, "blank"),
+        (6, long, "longer than"),
+        (7, longer, "more than 262144 bytes"),
+    ] {
+        assert!(note.starts_with(&format!("line {number} of ")) && note.contains(reason), "{note}");
+        assert!(note.contains(r#"one such as {"chat": "a", "text": "hello"}"#), "{note}");
+    }
+    listening.end().await.unwrap();
+
+    // A later listener counts from the start of the file.
+    append(folder, "[]\n");
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    let noted = listening.until(|listening| listening.notes().get(1).cloned());
+    assert!(timeout(LONG, noted).await.unwrap().starts_with("line 9 of "));
+}
+
+#[tokio::test]
+async fn a_last_line_without_a_line_break_waits_for_it_and_is_noted_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    append(folder, &format!("{}{}", line("one"), line("two").trim_end()));
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    let count = |listening: &Listening| listening.notes().iter().filter(|note| note.contains("line break")).count();
+    timeout(LONG, listening.until(|listening| (count(listening) > 0).then_some(()))).await.unwrap();
+    // Several reads later.
+    tokio::time::sleep(Duration::from_millis(1000)).await;
+    let notes = listening.notes();
+    assert!(count(&listening) == 1 && notes.last().unwrap().starts_with("line 2 of "), "{notes:?}");
+    assert_eq!(listening.taken().len(), 1);
+    append(folder, "\n");
+    assert_eq!(listening.texts(2).await, ["one", "two"]);
 }
 
 #[tokio::test]

@@ -41,6 +41,26 @@ async fn a_reply_goes_to_the_chat_of_the_context_and_to_no_other() {
 }
 
 #[tokio::test]
+async fn a_channel_that_cannot_be_used_is_refused_before_anybody_is_asked_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    let host = host("team", "file", &file(&path), HttpOptions::new()).with_grant(&[]);
+    let refused = |arguments: Value| async { call(&host, arguments).await.unwrap_err() };
+    let misspelt = refused(json!({"channel": "taem", "text": "hello"})).await;
+    assert_eq!(misspelt.code(), ErrorCode::ExecutionFailed);
+    assert!(misspelt.to_string().contains("(did you mean team?); use one of: team"), "{misspelt}");
+    assert!(refused(json!({"text": "hello"})).await.to_string().contains("no chat to reply in"));
+    // The recipients of a channel are for a call that is allowed.
+    let allowed = refused(json!({"channel": "team", "text": "hello", "to": ["eve@example.org"]})).await;
+    assert_eq!(allowed.code(), ErrorCode::PermissionDenied);
+
+    let channels = Channels::new().with_absent("team", "the variable TEAM_WEBHOOK is empty; set it").unwrap();
+    let absent = host.with_service(channels);
+    let refused = call(&absent, json!({"channel": "team", "text": "hello"})).await.unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::Unavailable);
+}
+
+#[tokio::test]
 async fn a_channel_that_lacks_something_says_so_when_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
     let host = host("out", "file", &file(folder.path()), HttpOptions::new());

@@ -6,7 +6,7 @@ use agent::Direct;
 use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
-use tools::{CancellationToken, Grant, Target, ToolCall};
+use tools::{CancellationToken, Target, ToolCall};
 use tools_builtin::cron::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Work};
 
 use crate::console::Console;
@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
-use crate::refusal;
+use crate::refusal::{self, Ungranted};
 use crate::session::{JobBounds, OpenSession, UnattendedOptions};
 use crate::wording::counted;
 use crate::{interrupt, jobs, notice, policy, program};
@@ -128,7 +128,8 @@ impl RunJobsArgs {
         let options = self.options.for_job(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
-        let opened = options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
+        let opened =
+            options.open(self.output.format, console.clone(), Arc::new(how_to_grant), token.clone(), None).await?;
         let OpenSession {
             telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
         } = opened;
@@ -149,8 +150,8 @@ fn exit_after(earlier: Exit, outcome: Outcome) -> Exit {
     }
 }
 
-/// Returns the hint about refused targets of a job. `made` is the grant under which it was made.
-fn how_to_grant(needed: &[Target], made: Option<&Grant>) -> String {
+/// Returns the hint about refused targets of a job.
+fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>) -> String {
     let is_beyond = |target: &&Target| refusal::is_beyond(made, [*target]);
     let beyond: Vec<_> = needed.iter().filter(is_beyond).cloned().collect();
     // A job keeps no consent of the session that made it, so a grant is all that counts there.

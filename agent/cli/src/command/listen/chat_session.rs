@@ -102,7 +102,7 @@ impl<'a> ChatSession<'a> {
 
     /// Tells the chat that a message has no answer. The journal has no record of that.
     pub(super) async fn apologise(&self) {
-        self.reply(FAILED, None, false).await;
+        self.reply(FAILED, None, Some("failed, and the chat was told so")).await;
     }
 
     fn observer(&self) -> Arc<Observer> {
@@ -120,7 +120,7 @@ impl<'a> ChatSession<'a> {
         let failures = observer.finish().unwrap_or_default();
         let session = self.open.session.context().session();
         let session = session.map(|name| format!(" of the session {name}")).unwrap_or_default();
-        for hint in self.open.runner.hints(&failures.refusals) {
+        for hint in self.open.runner.hints(&self.open.session, &failures.refusals, false) {
             say(self.key, &format!("a call{session} was refused; {hint}"));
         }
     }
@@ -140,11 +140,13 @@ impl<'a> ChatSession<'a> {
 
     /// Sends the answer of a run. The place behind the last turn names it in the journal, which knows whether it was sent before.
     async fn answer(&self, text: &str, was_answered: bool) {
-        self.reply(text, Some(CallPlace::new(self.open.session.turns(), 0)), was_answered).await;
+        let note = (!was_answered).then_some("answered");
+        self.reply(text, Some(CallPlace::new(self.open.session.turns(), 0)), note).await;
     }
 
-    /// Sends a text to the chat at most once, as a call of `message.send`. The call outlives the cancellation of the runs.
-    async fn reply(&self, text: &str, place: Option<CallPlace>, is_repeated: bool) {
+    /// Sends a text to the chat at most once, as a call of `message.send`. The call outlives the cancellation of the runs. The note says
+    /// that it was sent; without one, it may have been sent before.
+    async fn reply(&self, text: &str, place: Option<CallPlace>, note: Option<&str>) {
         let mut cut: String = text.chars().take(MAX_ANSWER).collect();
         if cut.len() < text.len() {
             cut += "\n\n(The answer was cut here.)";
@@ -154,13 +156,12 @@ impl<'a> ChatSession<'a> {
         }
         let cx = self.open.session.context().clone().with_cancellation(CancellationToken::new());
         let cx = place.into_iter().fold(cx, ToolContext::with_place);
-        let sent = match tools::execute(&cx, "message.send", json!({"text": cut})).await {
-            Ok(result) if !result.is_error => "answered".to_owned(),
-            Ok(result) => result.to_text(),
-            Err(error) => error.to_string(),
-        };
-        if !is_repeated {
-            say(self.key, &sent);
+        let sent = tools::execute(&cx, "message.send", json!({"text": cut})).await;
+        let Some(note) = note else { return };
+        match sent {
+            Ok(result) if !result.is_error => say(self.key, note),
+            Ok(result) => say(self.key, &result.to_text()),
+            Err(error) => say(self.key, &error.to_string()),
         }
     }
 }

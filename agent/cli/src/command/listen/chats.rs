@@ -26,14 +26,15 @@
 
 mod pruning;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tools::CancellationToken;
 use tools::call::{Isolated, Panic};
-use tools::{CancellationToken, Grant, Target};
 use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 
 use super::chat_session::{ChatSession, length, say};
@@ -44,9 +45,10 @@ use crate::error::Error;
 use crate::notice;
 use crate::output_format::OutputFormat;
 use crate::policy;
-use crate::refusal;
+use crate::refusal::{self, HowToGrant, Ungranted};
 use crate::session::{Chat, OpenSession, SessionOptions, UnattendedOptions};
 use crate::sessions::Retention;
+use crate::shell;
 use crate::wording::counted;
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
@@ -283,8 +285,10 @@ impl Chats {
                 false => options,
             }
         };
+        let of_hint = journal.clone();
+        let how_to_grant: HowToGrant = Arc::new(move |refused| how_to_grant(refused, &of_hint));
         let open = async |options: SessionOptions| {
-            options.open(OutputFormat::Text, Arc::default(), how_to_grant, self.runs.clone(), None).await
+            options.open(OutputFormat::Text, Arc::default(), how_to_grant.clone(), self.runs.clone(), None).await
         };
         match open(options()).await {
             // The program ended between the start of the session and its first run.
@@ -311,16 +315,21 @@ fn unwritable((channel, _): &ChatKey, error: &std::io::Error) -> Error {
     Error::Channel { channel: channel.clone(), reason }
 }
 
-/// Returns the hint about refused targets of a chat. `first` is the grant that its session began with.
-fn how_to_grant(needed: &[Target], first: Option<&Grant>) -> String {
-    let flags = policy::consenting_flags(needed);
-    match refusal::is_beyond(first, needed) {
-        false => format!("to allow it, add {flags} to `listen`"),
-        true => format!(
-            "the session keeps to the grant that it began with; to allow it, end `listen`, remove the journal of this name from the state \
-             folder, and add {flags}"
-        ),
+/// Returns the hint about refused targets of a chat with this journal.
+fn how_to_grant(refused: &Ungranted<'_>, journal: &Path) -> String {
+    if !refusal::is_beyond(refused.first, refused.needed) {
+        return format!("to allow it, add {} to `listen`", policy::consenting_flags(refused.needed));
     }
+    let flags = match refused.missing {
+        [] => String::new(),
+        missing => format!(" with {}", policy::consenting_flags(missing)),
+    };
+    // The pattern has the files that SQLite creates beside the journal.
+    let journal = shell::quoted(&journal.to_string_lossy()).into_owned();
+    format!(
+        "the session keeps to the grant that it began with; to allow it, end `listen`, forget the chat with `rm {journal}*`, and start \
+         `listen` again{flags}"
+    )
 }
 
 /// Returns a count of messages with its unit.

@@ -156,13 +156,21 @@ mod tests {
     use super::*;
     use crate::config::Settings;
 
+    impl ChannelFolder {
+        /// Opens a folder that is empty.
+        pub(in super::super) fn in_folder(path: &Path) -> Self {
+            let (path, workspace) = (path.to_owned(), "/w".to_owned());
+            let waiting = path.join(WAITING).join("w");
+            fs::create_dir(path.join(WAITING)).unwrap();
+            let (kept, lock) = (KeptMessages::open(waiting).unwrap(), File::create(path.join("lock")).unwrap());
+            Self { path, workspace, kept, _lock: lock }
+        }
+    }
+
     #[test]
     fn a_journal_that_was_used_since_the_folder_was_read_is_kept() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().to_owned();
-        let kept = KeptMessages::open(path.join(WAITING)).unwrap();
-        let lock = File::create(path.join("lock")).unwrap();
-        let folder = ChannelFolder { path, workspace: "/w".to_owned(), kept, _lock: lock };
+        let folder = ChannelFolder::in_folder(dir.path());
         let journals = ["unused", "used", "in use"].map(|chat| folder.journal(chat));
         for journal in &journals {
             File::create(journal).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();

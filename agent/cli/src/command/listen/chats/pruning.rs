@@ -53,3 +53,42 @@ impl Chats {
 fn in_use(waiting: &WaitingMessages, channel: &str, folder: &ChannelFolder) -> HashSet<PathBuf> {
     waiting.chats().filter(|(name, _)| name == channel).map(|key| folder.journal(&key.1)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::time::SystemTime;
+
+    use clap::Parser;
+    use tools::CancellationToken;
+    use tools_builtin::message::IncomingMessage;
+
+    use super::*;
+    use crate::config::Settings;
+    use crate::session::UnattendedOptions;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        options: UnattendedOptions,
+    }
+
+    #[tokio::test]
+    async fn a_chat_that_gets_a_message_while_the_folder_is_read_keeps_its_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Arc::new(ChannelFolder::in_folder(dir.path()));
+        let journals = ["idle", "busy"].map(|chat| folder.journal(chat));
+        for journal in &journals {
+            File::create(journal).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        }
+        // No session may run, so that the journal does not change.
+        let options = Program::parse_from(["program"]).options;
+        let chats = Chats::new(options, &Settings::default(), 0, CancellationToken::new());
+        let message = IncomingMessage::new("busy", "hello").unwrap();
+        let arrival = async { chats.take("box", &folder, message, &mut || Ok(())) };
+        // The first of them has read which chats are in use when the second one runs.
+        let ((), taken) = tokio::join!(chats.prune("box", &folder), arrival);
+        taken.unwrap();
+        assert_eq!(journals.map(|journal| journal.exists()), [false, true]);
+    }
+}
