@@ -100,10 +100,11 @@ impl PromptRunner {
         }
         let is_answered = is_resumed && matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
         *hints = self.hints(session, &failures.refusals, is_answered);
-        if self.is_direct() && failures.first == Some(Exit::NotFound) {
-            hints.push(where_tools_are());
-        }
         hints.iter().for_each(|hint| notice::hint(hint));
+        // Not a hint about a refused call, which a job would count as refused.
+        if self.is_direct() && failures.first == Some(Exit::NotFound) {
+            notice::hint(&where_tools_are());
+        }
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
             && is_text
