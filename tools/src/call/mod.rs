@@ -237,8 +237,11 @@ async fn run_stages(
         }
     }
     let mut time_limit = caller.deadline_for(entry);
-    let targets = in_time(time_limit, || validate::validate(entry, &arguments))?;
-    in_time(time_limit, || validate::check(entry, &caller, &arguments))?;
+    let targets = in_time(time_limit, || {
+        let targets = validate::validate(entry, &arguments)?;
+        validate::check(entry, &caller, &arguments)?;
+        Ok::<_, ToolError>(targets)
+    })?;
     let keys = admit::keys(entry, &caller, &targets);
     let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {

@@ -15,10 +15,10 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.7),
+        ("instructions of add, direct = 1", add / direct_add, 6.9),
         ("instructions of order, direct = 1", order / direct_order, 1.96),
         ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.3),
-        ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 11.8),
+        ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 12.2),
         (
             "instructions of order with a journal, direct = 1",
             programs.instructions("order-journal") / direct_order,
