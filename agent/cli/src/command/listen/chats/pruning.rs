@@ -57,9 +57,11 @@ fn in_use(waiting: &WaitingMessages, channel: &str, folder: &ChannelFolder) -> H
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::sync::mpsc;
     use std::time::SystemTime;
 
     use clap::Parser;
+    use tokio::runtime::Builder;
     use tools::CancellationToken;
     use tools_builtin::message::IncomingMessage;
 
@@ -73,8 +75,8 @@ mod tests {
         options: UnattendedOptions,
     }
 
-    #[tokio::test]
-    async fn a_chat_that_gets_a_message_while_the_folder_is_read_keeps_its_journal() {
+    #[test]
+    fn a_chat_that_gets_a_message_while_the_folder_is_read_keeps_its_journal() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Arc::new(ChannelFolder::in_folder(dir.path()));
         let journals = ["idle", "busy"].map(|chat| folder.journal(chat));
@@ -85,10 +87,20 @@ mod tests {
         let options = Program::parse_from(["program"]).options;
         let chats = Chats::new(options, &Settings::default(), 0, CancellationToken::new());
         let message = IncomingMessage::new("busy", "hello").unwrap();
-        let arrival = async { chats.take("box", &folder, message, &mut || Ok(())) };
-        // The first of them has read which chats are in use when the second one runs.
-        let ((), taken) = tokio::join!(chats.prune("box", &folder), arrival);
-        taken.unwrap();
+        let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+        runtime.block_on(async {
+            // The only thread that can read the folder is taken until the message is there.
+            let (release, released) = mpsc::channel();
+            let _taken_thread = tokio::task::spawn_blocking(move || released.recv());
+            let arrival = async {
+                let taken = chats.take("box", &folder, message, &mut || Ok(()));
+                release.send(()).unwrap();
+                taken
+            };
+            // The first of them has read which chats are in use when the second one runs.
+            let ((), taken) = tokio::join!(chats.prune("box", &folder), arrival);
+            taken.unwrap();
+        });
         assert_eq!(journals.map(|journal| journal.exists()), [false, true]);
     }
 }
