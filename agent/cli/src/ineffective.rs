@@ -20,20 +20,29 @@ static WARNED: Once = Once::new();
 pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
     WARNED.call_once(|| {
         let flags = settings.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
+        let flags: Vec<_> = flags.collect();
+        if flags.is_empty() {
+            return;
+        }
+        let mut known = schemes(tools::list().into_iter().map(|entry| entry.tool().effects.clone()));
+        known.extend(OTHER_SCHEMES.map(str::to_owned));
+        // The settings of servers are read only for a scheme that no linked tool has.
+        if flags.iter().any(|grant| grant.value.scheme().is_some_and(|scheme| !known.contains(scheme))) {
+            known.extend(schemes(servers.map(mcp::declared_effects).unwrap_or_default()));
+        }
         for grant in flags {
-            if let Some(reason) = fault(&grant.value, servers) {
+            if let Some(reason) = fault(&grant.value, &known) {
                 notice::warning(&format!("{} {} permits nothing: {reason}", grant.origin, grant.value));
             }
         }
     });
 }
 
-/// Returns the reason why no target matches the clause.
-fn fault(clause: &Clause, servers: Option<&RootOption>) -> Option<String> {
+/// Returns the reason why no target matches the clause. `known` are the schemes of all targets.
+fn fault(clause: &Clause, known: &BTreeSet<String>) -> Option<String> {
     let scheme = clause.scheme()?;
-    let known = schemes(servers);
     if !known.contains(scheme) {
-        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         return Some(format!("no tool has this scheme; the schemes are {known}"));
     }
     let is_literal = !clause.pattern().contains(['*', '?', '[', '{', '\\']);
@@ -41,15 +50,13 @@ fn fault(clause: &Clause, servers: Option<&RootOption>) -> Option<String> {
         .then(|| "the scopes of memories are user, project and project/NAME".to_owned())
 }
 
-/// Returns the schemes of all targets.
-fn schemes(servers: Option<&RootOption>) -> BTreeSet<String> {
-    let of_tools = tools::list().into_iter().map(|entry| entry.tool().effects.clone());
-    let of_servers = servers.map(mcp::declared_effects).unwrap_or_default();
-    let templates = of_tools.chain(of_servers).flat_map(|effects| match effects {
+/// Returns the schemes of the targets of these effects.
+fn schemes(effects: impl IntoIterator<Item = Effects>) -> BTreeSet<String> {
+    let of_one = |effects| match effects {
         Effects::Declared(declared) => declared.templates().map(|(_, template)| template.scheme().to_owned()).collect(),
         _ => Vec::new(),
-    });
-    templates.chain(OTHER_SCHEMES.map(str::to_owned)).collect()
+    };
+    effects.into_iter().flat_map(of_one).collect()
 }
 
 /// Returns true if the tools take this text as a scope of memories.
