@@ -22,14 +22,6 @@ pub(crate) struct Ungranted<'a> {
     pub(crate) answered: Option<&'a str>,
 }
 
-#[cfg(test)]
-impl<'a> Ungranted<'a> {
-    /// Creates the targets of a call that belongs to no earlier session.
-    pub(crate) fn new(needed: &'a [Target]) -> Self {
-        Self { needed, missing: needed, first: None, answered: None }
-    }
-}
-
 /// Returns true if a flag cannot grant one of the targets, because the session began without a grant for it.
 pub(crate) fn is_beyond<'a>(first: Option<&Grant>, needed: impl IntoIterator<Item = &'a Target>) -> bool {
     first.is_some_and(|first| needed.into_iter().any(|target| !first.permits(target)))

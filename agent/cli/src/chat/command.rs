@@ -115,6 +115,10 @@ mod tests {
 
     use super::*;
 
+    fn of_new_session(needed: &[Target]) -> Ungranted<'_> {
+        Ungranted { needed, missing: needed, first: None, answered: None }
+    }
+
     #[track_caller]
     fn prompt(text: &str) -> String {
         match parse(text) {
@@ -157,7 +161,7 @@ mod tests {
     #[test]
     fn the_hint_of_a_refused_call_is_a_valid_command() {
         let needed: Vec<Target> = ["fs:write:a b*", "fs:read:c"].map(|target| target.parse().unwrap()).into();
-        let hint = how_to_grant(&Ungranted::new(&needed));
+        let hint = how_to_grant(&of_new_session(&needed));
         let Ok(ParsedLine::Command(SlashCommand::Grant { clauses })) = parse(&hint[hint.find('/').unwrap()..]) else {
             panic!()
         };
@@ -167,10 +171,10 @@ mod tests {
     #[test]
     fn a_target_that_always_asks_needs_a_flag() {
         let needed: Vec<Target> = ["fs:destroy:a b", "fs:write:c"].map(|target| target.parse().unwrap()).into();
-        let hint = how_to_grant(&Ungranted::new(&needed));
+        let hint = how_to_grant(&of_new_session(&needed));
         assert_eq!(hint, "to allow it, type /grant fs:write:c, and restart the chat with --allow 'fs:destroy:a b'");
         assert_eq!(
-            how_to_grant(&Ungranted::new(&needed[..1])),
+            how_to_grant(&of_new_session(&needed[..1])),
             "to allow it, restart the chat with --allow 'fs:destroy:a b'"
         );
     }
@@ -180,7 +184,7 @@ mod tests {
         let needed: Vec<Target> = ["fs:destroy:a", "fs:write:c"].map(|target| target.parse().unwrap()).into();
         for (first, way) in [("fs:write:c", "start a new chat with"), ("fs:*:**", "restart the chat with")] {
             let first = Grant::parse([first]).unwrap();
-            let hint = how_to_grant(&Ungranted { first: Some(&first), ..Ungranted::new(&needed) });
+            let hint = how_to_grant(&Ungranted { first: Some(&first), ..of_new_session(&needed) });
             assert!(hint.contains("type /grant fs:write:c") && hint.contains(way), "{hint}");
         }
     }

@@ -67,15 +67,16 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
     };
     output::page(&shown_server(&subject, &changes, server, &missing))?;
     let digest = subject.digest();
-    let is_wrong = !digests.is_empty() && !digests.contains(&digest);
-    let is_approved = if missing.is_empty() || is_wrong {
-        is_approved(digests, &digest, "this server").await?
-    } else if digests.contains(&digest) {
-        let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
-        notice::hint(&format!("the server needs variables; to give it them, add {}", flags.join(" ")));
-        false
-    } else {
-        is_approved(&[], &digest, "this server, and give it the variables that it asks for").await?
+    let is_approved = match (&missing[..], digests) {
+        ([], _) => is_approved(digests, &digest, "this server").await?,
+        (_, []) => is_approved(&[], &digest, "this server, and give it the variables that it asks for").await?,
+        // A digest approves no variables, so the person names them.
+        _ if is_approved(digests, &digest, "this server").await? => {
+            let flags: Vec<_> = missing.iter().map(|name| format!("--variable {name}")).collect();
+            notice::hint(&format!("the server needs variables; to give it them, add {}", flags.join(" ")));
+            false
+        }
+        _ => false,
     };
     if is_approved {
         inventory.approvals().approve(&subject, &digest)?;
