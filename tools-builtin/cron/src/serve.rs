@@ -111,8 +111,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
         Ok(())
     }
 
-    /// Runs the jobs that are due now. Calls that follow each other within two hours, also of other processes,
-    /// serve without a pause.
+    /// Runs the jobs that are due now. Calls that follow each other within two hours, also of other processes, serve without a pause.
     ///
     /// # Errors
     /// Returns an error if the store or a lock cannot be used.

@@ -32,8 +32,8 @@ impl Entry {
         }
     }
 
-    /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](crate::Handler::kept_call) as its tool masks
-    /// them. All their values are masked if `find` does not know the tool.
+    /// Returns the arguments as [`masked`](Self::masked) does, and the arguments of a [kept call](crate::Handler::kept_call) as its tool
+    /// masks them. All their values are masked if `find` does not know the tool.
     pub fn masked_in(&self, arguments: &Json, find: &dyn Fn(&str) -> Option<Arc<Self>>) -> Json {
         self.with_kept_call(self.masked(arguments), arguments, find)
     }

@@ -137,3 +137,9 @@ pub(crate) async fn cut_off(jobs: Jobs, now: &str) {
     let serving = server.serve_due(&token, &mut run);
     assert!(tokio::time::timeout(Duration::from_millis(300), serving).await.is_err(), "the run began");
 }
+
+/// Replaces a text in the stored jobs, as a newer version might write them.
+pub(crate) fn replace_in_specs(folder: &Path, from: &str, to: &str) {
+    let store = rusqlite::Connection::open(folder.join("cron.sqlite")).unwrap();
+    store.execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to]).unwrap();
+}

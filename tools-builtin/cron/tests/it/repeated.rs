@@ -2,7 +2,7 @@
 
 use tools_cron::{Delivery, JobSpec, Missed, Outcome};
 
-use crate::fixture::{cron, cut_off, hourly, opened, outcomes, served_once, time};
+use crate::fixture::{cron, cut_off, hourly, opened, outcomes, replace_in_specs, served_once, time};
 
 #[tokio::test]
 async fn a_run_that_was_cut_off_before_the_clock_was_set_back_by_days_is_repeated_once() {
@@ -57,11 +57,9 @@ async fn a_run_that_was_cut_off_is_repeated_after_its_job_could_not_be_read() {
     let job = JobSpec { delivery: Delivery::AtLeastOnce, ..hourly() };
     let id = jobs.add(job, time("2026-11-24T10:10:00Z")).await.unwrap().id;
     cut_off(opened(folder.path()), "2026-11-24T11:00:00Z").await;
-    let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
-    let rename = |from: &str, to: &str| store.execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to]).unwrap();
-    rename("UTC", "Mars/Base");
+    replace_in_specs(folder.path(), "UTC", "Mars/Base");
     assert_eq!(served_once(&jobs, "2026-11-24T11:10:00Z").await, [0; 0]);
-    rename("Mars/Base", "UTC");
+    replace_in_specs(folder.path(), "Mars/Base", "UTC");
     jobs.set_paused(id, false, time("2026-11-24T12:30:00Z")).await.unwrap();
     assert_eq!(served_once(&jobs, "2026-11-24T12:30:00Z").await, [id]);
 }

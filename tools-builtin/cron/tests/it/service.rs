@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tools_cron::{Delivery, DueRun, JobServer, JobSpec, Jobs, Missed, Outcome, Schedule};
 
-use crate::fixture::{TokioClock, TurnedClock, done, hourly, once, opened, outcomes, served_once, spec, time};
+use crate::fixture::{
+    TokioClock, TurnedClock, done, hourly, once, opened, outcomes, replace_in_specs, served_once, spec, time,
+};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -201,11 +203,9 @@ async fn a_run_that_was_due_while_its_job_could_not_be_read_is_made_up_for() {
     let jobs = opened(folder.path());
     let job = JobSpec { missed: Missed::RunOnce, ..hourly() };
     let id = jobs.add(job, time("2026-11-24T10:10:00Z")).await.unwrap().id;
-    let store = rusqlite::Connection::open(folder.path().join("cron.sqlite")).unwrap();
-    let rename = |from: &str, to: &str| store.execute("UPDATE job SET spec = replace(spec, ?, ?)", [from, to]).unwrap();
-    rename("UTC", "Mars/Base");
+    replace_in_specs(folder.path(), "UTC", "Mars/Base");
     assert_eq!(served_once(&jobs, "2026-11-24T11:00:00Z").await, [0; 0]);
-    rename("Mars/Base", "UTC");
+    replace_in_specs(folder.path(), "Mars/Base", "UTC");
     jobs.set_paused(id, false, time("2026-11-24T12:30:00Z")).await.unwrap();
     assert_eq!(served_once(&jobs, "2026-11-24T12:30:00Z").await, [id]);
 }
