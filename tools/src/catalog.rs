@@ -183,7 +183,7 @@ impl Catalog {
     /// Returns the errors of [`get`](Self::get), and
     /// [`ToolErrorKind::InvalidArguments`](crate::ToolErrorKind::InvalidArguments) with every violation.
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-        call::validate(&*self.get(name)?, arguments.into()).map(drop)
+        call::validate(&*self.get(name)?, arguments.into(), None).map(drop)
     }
 
     /// Runs a tool through the [pipeline](crate::call). Nested calls are resolved in this catalog as it is now.

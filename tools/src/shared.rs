@@ -114,7 +114,7 @@ impl<L: Deref<Target = RwLock<Catalog>> + Clone + Into<Scope>> SharedCatalog<L> 
     /// # Errors
     /// Returns the errors of [`Catalog::validate`].
     pub fn validate(&self, name: &str, arguments: impl Into<Arguments>) -> Result<(), ToolError> {
-        call::validate(&*self.get(name)?, arguments.into()).map(drop)
+        call::validate(&*self.get(name)?, arguments.into(), None).map(drop)
     }
 
     /// Runs a tool through the [pipeline](crate::call). Nested calls are resolved in this catalog at the time they are made.

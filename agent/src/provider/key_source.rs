@@ -18,7 +18,7 @@ pub enum KeySource {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// The key has white space, control characters or others than ASCII.
+    /// A key has white space, control characters or others than ASCII. A password has control characters.
     #[error("its key has invalid characters; check the variable or file that holds it")]
     Invalid,
     /// The file cannot be read.
@@ -37,6 +37,19 @@ impl KeySource {
     /// # Errors
     /// Returns an error if the file cannot be read, or if the key has characters that no header can have.
     pub fn read(&self) -> Result<Option<String>, KeyError> {
+        let key = self.read_password()?;
+        match key.iter().flat_map(|key| key.chars()).any(|c| c.is_whitespace() || !c.is_ascii()) {
+            true => Err(KeyError::Invalid),
+            false => Ok(key),
+        }
+    }
+
+    /// Reads a secret that no header holds, such as the password of a mailbox: it may have spaces, and others than ASCII. Returns `None`
+    /// if the variable or the file is empty, or the variable is not set.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or if the secret has control characters.
+    pub fn read_password(&self) -> Result<Option<String>, KeyError> {
         let text = match self {
             Self::Environment(name) => match std::env::var(name) {
                 Ok(text) => text,
@@ -48,7 +61,7 @@ impl KeySource {
             }
         };
         let key = text.trim();
-        if key.chars().any(|c| c.is_whitespace() || c.is_control() || !c.is_ascii()) {
+        if key.chars().any(char::is_control) {
             return Err(KeyError::Invalid);
         }
         Ok((!key.is_empty()).then(|| key.to_owned()))

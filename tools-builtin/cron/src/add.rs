@@ -149,7 +149,9 @@ fn check_call(cx: &ToolContext, spec: &JobSpec) -> Result<(), ToolError> {
     let arguments = Json::from(Value::Object(arguments.clone()));
     let find = |name: &str| cx.resolve(name).ok();
     let has_secret = entry.masked_in(&arguments, &find).value() != arguments.value();
-    let targets = call::validate(&entry, arguments.into()).map_err(of_call)?;
+    // A job has no conversation.
+    let of_job = cx.clone().without_conversation();
+    let targets = call::validate(&entry, arguments.into(), Some(&of_job)).map_err(of_call)?;
     if has_secret {
         return Err(refused("a job cannot keep a secret; give the tool its secret by the settings"));
     }

@@ -126,18 +126,21 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
     execute_in(scope, cx, name, arguments)
 }
 
-/// Parses and validates the arguments of a call and returns its targets, as [`execute`] would, without running it. Does not check
-/// whether the targets are granted; [`ToolContext::rulings`] does. Without a context, there is no [check](crate::Handler::check) either.
+/// Parses and validates the arguments of a call and returns its targets, as [`execute`] would, without running it. In a context, the
+/// handler also [checks](crate::Handler::check) what the arguments name. Does not check whether the targets are granted;
+/// [`ToolContext::rulings`] does.
 ///
 /// # Errors
 /// - [`ToolErrorKind::InvalidArguments`], with every violation, if the arguments do not parse or do not fit.
 /// - [`ToolErrorKind::Timeout`] if validation exceeds the tool's time limit.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-pub fn validate(entry: &Entry, arguments: Arguments) -> Result<Vec<Target>, ToolError> {
-    let validated = parse::parse(entry, arguments).and_then(|arguments| {
-        in_time(ToolContext::new().deadline_for(entry), || validate::validate(entry, &arguments))
+/// - The handler's own error, or [`ToolErrorKind::Panicked`].
+pub fn validate(entry: &Entry, arguments: Arguments, cx: Option<&ToolContext>) -> Result<Vec<Target>, ToolError> {
+    let validated = parse::parse(entry, arguments).map_err(ToolError::from).and_then(|arguments| {
+        let time_limit = cx.unwrap_or(&ToolContext::new()).deadline_for(entry);
+        in_time(time_limit, || validate::validate_in(cx, entry, &arguments))
     });
-    validated.map_err(|kind| ToolError::new(entry.name().as_str(), kind))
+    validated.map_err(|error| error.named(entry.name()))
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
@@ -237,11 +240,7 @@ async fn run_stages(
         }
     }
     let mut time_limit = caller.deadline_for(entry);
-    let targets = in_time(time_limit, || {
-        let targets = validate::validate(entry, &arguments)?;
-        validate::check(entry, &caller, &arguments)?;
-        Ok::<_, ToolError>(targets)
-    })?;
+    let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments))?;
     let keys = admit::keys(entry, &caller, &targets);
     let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {

@@ -29,13 +29,21 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
     }
 }
 
-/// Lets the handler check the arguments against the services of the context.
+/// Runs [`validate`], and lets the handler check what the arguments name in this context, if there is one.
 ///
 /// # Errors
-/// Returns the handler's own error, or [`ToolErrorKind::Panicked`].
-pub(super) fn check(entry: &Entry, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
-    let checked = Panic::catch(|| entry.handler().check(cx, arguments));
-    checked.unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))
+/// Returns the errors of [`validate`], the handler's own error, or [`ToolErrorKind::Panicked`].
+pub(super) fn validate_in(
+    cx: Option<&ToolContext>,
+    entry: &Entry,
+    arguments: &Input,
+) -> Result<Vec<Target>, ToolError> {
+    let targets = validate(entry, arguments)?;
+    if let Some(cx) = cx {
+        Panic::catch(|| entry.handler().check(cx, arguments))
+            .unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))?;
+    }
+    Ok(targets)
 }
 
 fn violation(error: &TargetError, entry: &Entry, arguments: &Input) -> Violation {

@@ -29,6 +29,12 @@ impl ToolContext {
         self.with(|facts| facts.chat = Some(chat.into()))
     }
 
+    /// Removes the channel and the chat, for a call that runs outside of the conversation.
+    #[must_use]
+    pub fn without_conversation(self) -> Self {
+        self.with(|facts| (facts.channel, facts.chat) = (None, None))
+    }
+
     /// Sets the correlation id, which identifies a request across systems.
     #[must_use]
     pub fn with_correlation_id(self, id: impl Into<Arc<str>>) -> Self {

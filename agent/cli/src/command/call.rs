@@ -74,7 +74,7 @@ impl CallArgs {
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
         let settings = self.host.settings(Values { call_timeout, ..self.questions.values()? })?;
         // Invalid arguments touch nothing, and the pipeline refuses them.
-        let touched = tools::call::validate(&entry, arguments.clone()).unwrap_or_default();
+        let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
         let context = context
             .with_absent_service::<Models>(OF_SESSIONS)

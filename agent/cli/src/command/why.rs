@@ -44,11 +44,11 @@ impl WhyArgs {
         let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
         let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
         let (entry, arguments) = self.arguments.read()?;
-        let targets = tools::call::validate(&entry, arguments)?;
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
         let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;
+        let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.
         if let Some(select) = settings.select.as_ref().filter(|_| !is_selected) {

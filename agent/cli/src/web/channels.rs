@@ -32,7 +32,7 @@ pub(crate) fn create(setting: &Setting<Channel>) -> Found {
     }
     for (field, source) in secrets {
         let place = key_source::place(source);
-        let found = if key_source::is_found(source) { source.read() } else { Ok(None) };
+        let found = if key_source::is_found(source) { source.read_password() } else { Ok(None) };
         let secret = found.map_err(|error| format!("its {field}, from {place}, cannot be read: {error}"))?;
         let missing =
             || format!("its {field} is missing: {place} is empty or missing; set this variable or write this file");

@@ -162,6 +162,17 @@ fn a_channel_that_cannot_be_used_is_an_error_of_its_own_use_alone() {
 }
 
 #[test]
+fn the_password_of_a_mailbox_may_have_spaces_and_any_letters() {
+    let crib = Crib::new();
+    let mail = "server = 'mail.example.com'\nuser = 'ann'\nfrom = 'a@example.com'\nto = ['b@example.com']";
+    write_user(&crib, &format!("[channels.mail]\ntype = 'email'\n{mail}\npassword_env = 'MAILBOX'\n"));
+    for (password, code) in [("abcd efgh ijkl mnöp", 0), ("abcd\u{7}", 8)] {
+        let ended = crate::ended(crib.command(&["doctor", "--json"]).env("MAILBOX", password), b"").expect(code);
+        assert!(ended.documents().iter().all(|finding| finding["check"] == "channel"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn a_mistake_in_a_channel_is_reported_without_its_values() {
     let crib = Crib::new();
     for (text, parts) in [

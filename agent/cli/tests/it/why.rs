@@ -119,6 +119,8 @@ fn a_call_that_cannot_be_made_is_not_explained() {
     let ended = crib.run(&["why", "fs.raed", "path=a"]).expect(3);
     assert!(ended.stdout.is_empty() && ended.stderr.contains("fs.read"), "{ended:#?}");
     assert_eq!(crib.run(&["why", "fs.read"]).code, crib.run(&["call", "fs.read"]).code);
+    let ended = crib.run(&["why", "message.send", "channel=termnal", "text=hello"]).expect(1);
+    assert!(ended.stdout.is_empty() && ended.stderr.contains("terminal"), "{ended:#?}");
 }
 
 #[test]
