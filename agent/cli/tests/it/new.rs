@@ -59,7 +59,7 @@ fn nothing_is_overwritten_and_a_bad_name_is_refused() {
 #[ignore = "builds a workspace of its own: cargo test -p toolcrib --test it -- --ignored a_new_workspace_compiles"]
 fn a_new_workspace_compiles_passes_its_tests_and_runs() {
     let workspace = NewWorkspace::new();
-    // With the features of the checkout, its build is used again.
+    // With the features and the profile of the checkout, its build of the dependencies is used again.
     add_features(&workspace.folder());
     workspace.cargo(&["test", "--workspace"]);
     assert!(workspace.cargo(&["run", "--", "list"]).contains("text.count"));
@@ -93,6 +93,8 @@ impl NewWorkspace {
     fn cargo(&self, arguments: &[&str]) -> String {
         let mut command = Command::new(env!("CARGO"));
         command.args(arguments).current_dir(self.folder()).env("CARGO_TARGET_DIR", checkout().join("target"));
+        // .ci/run checks the crates of the checkout elsewhere.
+        command.env_remove("RUSTC_WRAPPER");
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -103,11 +105,14 @@ fn checkout() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Adds a member that turns on the features which the tests of the checkout turn on.
+/// Adds a member that turns on the features which the tests of the checkout turn on, and the checkout's profile.
 fn add_features(workspace: &Path) {
     fs::create_dir_all(workspace.join("features/src")).unwrap();
     fs::write(workspace.join("features/src/lib.rs"), "").unwrap();
     fs::write(workspace.join("features/Cargo.toml"), FEATURES).unwrap();
     let root = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-    fs::write(workspace.join("Cargo.toml"), root.replacen("members = [", "members = [\"features\", ", 1)).unwrap();
+    let root = root.replacen("members = [", "members = [\"features\", ", 1);
+    let manifest = fs::read_to_string(checkout().join("Cargo.toml")).unwrap();
+    let profile = &manifest[manifest.find("[profile.dev]").unwrap()..manifest.find("[profile.release]").unwrap()];
+    fs::write(workspace.join("Cargo.toml"), root + profile).unwrap();
 }
