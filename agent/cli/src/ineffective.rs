@@ -8,7 +8,7 @@ use tools::{Clause, Effects, ErrorCode};
 
 use crate::config::{Origin, Settings};
 use crate::root::RootOption;
-use crate::{mcp, notice};
+use crate::{mcp, notice, web};
 
 /// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
 const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
@@ -31,7 +31,7 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
             known.extend(schemes(servers.map(mcp::declared_effects).unwrap_or_default()));
         }
         for grant in flags {
-            if let Some(reason) = fault(&grant.value, &known) {
+            if let Some(reason) = fault(&grant.value, &known, settings) {
                 notice::warning(&format!("{} {} permits nothing: {reason}", grant.origin, grant.value));
             }
         }
@@ -39,15 +39,24 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
 }
 
 /// Returns the reason why no target matches the clause. `known` are the schemes of all targets.
-fn fault(clause: &Clause, known: &BTreeSet<String>) -> Option<String> {
+fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Option<String> {
     let scheme = clause.scheme()?;
     if !known.contains(scheme) {
         let known = known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         return Some(format!("no tool has this scheme; the schemes are {known}"));
     }
-    let is_literal = !clause.pattern().contains(['*', '?', '[', '{', '\\']);
-    (scheme == "memory" && is_literal && !is_scope(clause.pattern()))
-        .then(|| "the scopes of memories are user, project and project/NAME".to_owned())
+    let pattern = clause.pattern();
+    if pattern.contains(['*', '?', '[', '{', '\\']) {
+        return None;
+    }
+    match scheme {
+        "memory" if !is_scope(pattern) => Some("the scopes of memories are user, project and project/NAME".to_owned()),
+        "message" => {
+            let channels = web::channel_names(settings).filter(|names| !names.contains(&pattern))?;
+            Some(format!("the channels are {}", channels.join(", ")))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the schemes of the targets of these effects.

@@ -14,11 +14,11 @@ mod search;
 mod services;
 
 #[cfg(not(feature = "web"))]
-pub(crate) use absent::{access, faults, insert, missing_channels, report, warn_missing, with_replies};
+pub(crate) use absent::{access, channel_names, faults, insert, missing_channels, report, warn_missing, with_replies};
 #[cfg(all(feature = "journal", feature = "web"))]
 pub(crate) use channels::find as find_channel;
 #[cfg(feature = "web")]
-pub(crate) use channels::{missing as missing_channels, with_replies};
+pub(crate) use channels::{missing as missing_channels, names as channel_names, with_replies};
 #[cfg(feature = "tts")]
 pub(crate) use client::backend_client;
 #[cfg(all(feature = "mcp", feature = "web"))]

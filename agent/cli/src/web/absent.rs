@@ -38,3 +38,8 @@ pub(crate) fn missing_channels(_settings: &Settings) -> Vec<String> {
 pub(crate) fn faults() -> Vec<(&'static str, String)> {
     Vec::new()
 }
+
+/// Returns no names, as no tool sends messages.
+pub(crate) fn channel_names(_settings: &Settings) -> Option<Vec<&str>> {
+    None
+}

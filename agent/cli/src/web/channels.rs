@@ -10,7 +10,7 @@ use tools_http::HttpClient;
 
 use super::{client, search};
 use crate::config::{Channel, ConfigError, Setting, Settings};
-use crate::key_source;
+use crate::{key_source, program};
 
 /// The channel that every program has, unless the settings have one of this name.
 const TERMINAL: &str = "terminal";
@@ -94,6 +94,13 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
     let Ok(clause) = format!("message:write:{}", message::REPLY).parse::<Clause>() else { return settings };
     let Ok(rule) = Rule::new(Verdict::Allow, Some(SEND), Some(clause.clone())) else { return settings };
     settings.with_default_grant(Setting::from_default(clause)).with_rule(Setting::from_default(rule))
+}
+
+/// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
+pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
+    let of_settings = settings.channels.iter().map(|channel| channel.value.name.as_str());
+    let is_of_host = program::services().get::<Channels>().is_some();
+    (!is_of_host).then(|| of_settings.chain([TERMINAL, message::REPLY]).collect())
 }
 
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::Crib;
 use crate::mcp::{SERVE, program, write_user};
+use crate::{Crib, config};
 
 /// Returns the warnings of a command.
 fn warnings(crib: &Crib, arguments: &[&str]) -> Vec<String> {
@@ -22,10 +22,12 @@ const COMMANDS: [&[&str]; 5] = [
 #[test]
 fn a_clause_that_matches_no_target_is_named_in_one_warning_with_the_words_that_exist() {
     let crib = Crib::new();
+    config::write_user(&crib, "[channels.log]\ntype = 'file'\npath = 'log.jsonl'\n");
     for (flag, clause, known) in [
         ("--grant", "foo:read:**", "clock, "),
         ("--allow", "foo:write:a", "fs, "),
         ("--grant", "memory:read:user/x", "project/NAME"),
+        ("--grant", "message:write:lgo", "log, terminal, reply"),
     ] {
         for command in COMMANDS {
             let [warning] = &warnings(&crib, &[command, &[flag, clause]].concat())[..] else { panic!("{command:?}") };
@@ -42,7 +44,8 @@ fn a_clause_that_may_match_a_target_has_no_warning() {
     write_user(&crib, &json!({"mcpServers": {"git": server}}));
     for clause in [
         "*:read:**", "world:write:mcp:git/*", "mcp:read:git/*", "net:read:a.example", "git:read:**",
-        "memory:read:user", "memory:write:project/a", "memory:*:**", "fs:read:{a,b}",
+        "memory:read:user", "memory:write:project/a", "memory:*:**", "fs:read:{a,b}", "message:write:reply",
+        "message:write:terminal", "message:write:l*",
     ] {
         for command in [COMMANDS[0], COMMANDS[3]] {
             assert!(warnings(&crib, &[command, &["--grant", clause]].concat()).is_empty(), "{clause}");
