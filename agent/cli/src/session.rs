@@ -167,7 +167,10 @@ impl SessionOptions {
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
-            None => self.journal.recording(self.agent.host.root.workspace()?, &settings, &choice).await?,
+            None => {
+                let (workspace, job) = (self.agent.host.root.workspace()?, self.job.as_ref().map(|job| job.id));
+                self.journal.recording(workspace, &settings, &choice, job).await?
+            }
         };
         let tools = match &recording {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },

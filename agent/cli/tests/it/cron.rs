@@ -3,6 +3,8 @@
 mod limits;
 mod processes;
 mod service;
+#[cfg(feature = "journal")]
+mod sessions;
 
 use std::time::Duration;
 

@@ -125,7 +125,7 @@ impl RunJobsArgs {
         let origin = format!("the session that made job {}", due.job.id);
         let rules = spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect();
         let (paths, principal, is_exposed) = (spec.paths.clone(), spec.principal.clone(), spec.exposed);
-        let options = self.options.for_job(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
+        let options = self.options.for_job(JobBounds { id: due.job.id, grant, tools, rules, paths, principal, is_exposed, is_call });
         // The run of a job has a token of its own, because failing output cancels it.
         let token = token.child_token();
         let opened =
