@@ -266,6 +266,15 @@ impl Jobs {
         Ok(())
     }
 
+    /// Returns the job if a run of it is due. Returns `None` for one that cannot be read.
+    pub(crate) async fn find_due(&self, id: i64, now: Timestamp) -> Result<Option<Job>, CronError> {
+        match self.store().await?.read(move |transaction| row::job(transaction, id)).await {
+            Ok(job) => Ok(job.filter(|job| !job.is_paused && job.next.is_some_and(|next| next <= now))),
+            Err(CronError::Unreadable(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Settles the job and begins its run, as [`claim`](claim::claim) does. The caller has the lock of the job.
     pub(crate) async fn claim(&self, id: i64, now: Timestamp, since: Timestamp) -> Result<Claim, CronError> {
         self.store().await?.write(move |transaction| claim::claim(transaction, id, now, since)).await

@@ -5,6 +5,8 @@ mod processes;
 mod service;
 #[cfg(feature = "journal")]
 mod sessions;
+#[cfg(unix)]
+mod unable;
 
 use std::time::Duration;
 
