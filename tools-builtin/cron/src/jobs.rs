@@ -198,13 +198,13 @@ impl Jobs {
         Ok(runs)
     }
 
-    /// Records the session of a run.
+    /// Records the session of a run, or that it has none.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
-    pub async fn set_session(&self, run: &DueRun, session: &str) -> Result<(), CronError> {
-        let (id, session) = (run.id, session.to_owned());
-        self.store().await?.write(move |transaction| row::set_session(transaction, id, &session)).await
+    pub async fn set_session(&self, run: &DueRun, session: Option<&str>) -> Result<(), CronError> {
+        let (id, session) = (run.id, session.map(str::to_owned));
+        self.store().await?.write(move |transaction| row::set_session(transaction, id, session.as_deref())).await
     }
 
     /// Looks at the jobs, and records that a server does.

@@ -140,10 +140,13 @@ impl RunJobsArgs {
         let OpenSession {
             telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
         } = opened;
-        if let Some(id) = session.context().session() {
-            jobs.set_session(due, id).await?;
+        jobs.set_session(due, session.context().session()).await?;
+        let report = runner.run_job(&mut session, prompt, token.clone()).await;
+        if matches!(session.stored_run().await, Ok(None)) {
+            // A session without a prompt is removed, and the next one may have its ID.
+            jobs.set_session(due, None).await?;
         }
-        Ok(runner.run_job(&mut session, prompt, token.clone()).await)
+        Ok(report)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The recorded sessions of jobs.
 
+use serde_json::{Value, json};
 use tools_builtin::cron::Work;
 
-use super::{WRITES, add, due, log, run_to};
+use super::{WRITES, add, call, due, log, run_to};
 use crate::{Crib, Ended};
 
 /// The first turn of a job that writes a file.
@@ -37,6 +38,17 @@ fn a_session_of_a_job_is_neither_resumed_nor_forked_because_its_limits_would_be_
     names_the_job(&crib.run(&["sessions", "fork", &session]).expect(2));
     assert!(!crib.root().join("a.txt").exists());
     assert_eq!(crib.run(&["sessions", "--json"]).expect(0).documents().len(), 1, "the fork left nothing");
+}
+
+#[test]
+fn a_run_whose_prompt_is_not_recorded_has_no_session_in_the_log() {
+    let crib = Crib::new();
+    add(&crib, due(Work::Prompt("This is no call.".to_owned()), &WRITES));
+    add(&crib, due(call("fs.list", json!({})), &WRITES));
+    run_to(&crib, &["--provider", "direct"], 1);
+    let sessions = crib.run(&["sessions", "--json"]).expect(0).documents();
+    let named: Vec<_> = log(&crib).iter().map(|run| run["session"].clone()).collect();
+    assert_eq!((sessions.len(), named), (1, vec![Value::Null, sessions[0]["id"].clone()]));
 }
 
 #[test]
