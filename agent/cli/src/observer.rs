@@ -44,12 +44,20 @@ pub(crate) struct Observer {
 /// The failed calls of a run, and its failed output.
 #[derive(Debug)]
 pub(crate) struct CallFailures {
-    /// The exit code of the first failed call, in the order of the calls.
-    pub(crate) first: Option<Exit>,
+    /// The first failed call, in the order of the calls.
+    pub(crate) first: Option<CallFailure>,
     /// The refused calls, in the order of their results.
     pub(crate) refusals: Vec<Refusal>,
     /// The first error of the output.
     pub(crate) output: Option<Error>,
+}
+
+/// A failed call.
+#[derive(Clone, Debug)]
+pub(crate) struct CallFailure {
+    pub(crate) exit: Exit,
+    /// The error, on one line and bounded.
+    pub(crate) error: String,
 }
 
 impl Observer {

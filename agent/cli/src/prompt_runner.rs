@@ -57,6 +57,8 @@ pub(crate) enum RunInput {
 pub(crate) struct RunReport {
     /// The exit code, or the error of the run.
     pub(crate) ended: Result<Exit, Error>,
+    /// The error of the first failed call, if there is no model that could react to it.
+    pub(crate) failure: Option<String>,
     /// The hints about refused calls.
     pub(crate) hints: Vec<String>,
     /// The first error of the output.
@@ -118,6 +120,7 @@ impl PromptRunner {
         drop(animation);
         let CallFailures { first, refusals, output: failed } = observer.finish();
         let mut written = failed.map_or(Ok(()), Err);
+        let failure = first.filter(|_| self.is_direct());
         let has_ended_early =
             !matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. }, .. }));
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
@@ -129,7 +132,7 @@ impl PromptRunner {
         let hints = self.hints(session, &refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        if self.is_direct() && first == Some(Exit::NotFound) {
+        if failure.as_ref().is_some_and(|failure| failure.exit == Exit::NotFound) {
             notice::hint(&where_tools_are());
         }
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
@@ -142,8 +145,8 @@ impl PromptRunner {
             written = written.and_then(|()| requests.iter().filter(|_| is_text).try_for_each(output::json));
         }
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
-        let ended = exit.map(|exit| first.filter(|_| self.is_direct()).unwrap_or(exit));
-        RunReport { ended, hints, output: written }
+        let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
+        RunReport { ended, failure: failure.map(|failure| failure.error), hints, output: written }
     }
 
     /// Returns the hints about refused calls. `is_answered` is true if the session was resumed and has its answer now.

@@ -107,14 +107,14 @@ impl RunJobsArgs {
         console: &Arc<Console>,
     ) -> (RunEnd, Result<(), Error>) {
         let run = self.run_session(jobs, due, token, console).await;
-        let RunReport { ended, hints, output } =
-            run.unwrap_or_else(|error| RunReport { ended: Err(error), hints: Vec::new(), output: Ok(()) });
+        let not_run = |error| RunReport { ended: Err(error), failure: None, hints: Vec::new(), output: Ok(()) };
+        let RunReport { ended, failure, hints, output } = run.unwrap_or_else(not_run);
         let (outcome, error) = match ended {
             Err(Error::Cancelled) => (Outcome::CutOff, None),
             Err(error) => (Outcome::Failed, Some(error.to_string())),
             _ if !hints.is_empty() => (Outcome::Refused, None),
             Ok(Exit::Success) => (Outcome::Done, None),
-            Ok(_) => (Outcome::Failed, Some("the call failed; the session has its result".to_owned())),
+            Ok(_) => (Outcome::Failed, failure.map(|failure| format!("the call failed: {failure}"))),
         };
         let notes: Vec<_> = error.into_iter().chain(hints).collect();
         (RunEnd { outcome, note: (!notes.is_empty()).then(|| notes.join("; ")) }, output)
