@@ -108,14 +108,15 @@ impl JournalOptions {
         Recording::resumed(self, workspace).await
     }
 
-    /// Starts to record a session in this workspace. Returns `None` if the session is not recorded.
+    /// Starts to record a session in this workspace, which may run a job. Returns `None` if the session is not recorded.
     pub(crate) async fn recording(
         &self,
         workspace: String,
         settings: &Settings,
         choice: &ProviderChoice,
+        job: Option<i64>,
     ) -> Result<Option<Recording>, Error> {
-        Recording::new(self, workspace, settings, choice).await
+        Recording::new(self, workspace, settings, choice, job).await
     }
 
     /// Returns the flags that continue the session of this name.

@@ -41,13 +41,23 @@ pub(crate) struct Observer {
     state: Mutex<RunState>,
 }
 
-/// The failed calls of a run.
-#[derive(Debug, Default)]
+/// The failed calls of a run, and its failed output.
+#[derive(Debug)]
 pub(crate) struct CallFailures {
-    /// The exit code of the first failed call, in the order of the calls.
-    pub(crate) first: Option<Exit>,
+    /// The first failed call, in the order of the calls.
+    pub(crate) first: Option<CallFailure>,
     /// The refused calls, in the order of their results.
     pub(crate) refusals: Vec<Refusal>,
+    /// The first error of the output.
+    pub(crate) output: Option<Error>,
+}
+
+/// A failed call.
+#[derive(Clone, Debug)]
+pub(crate) struct CallFailure {
+    pub(crate) exit: Exit,
+    /// The error, on one line and bounded.
+    pub(crate) error: String,
 }
 
 impl Observer {
@@ -115,15 +125,13 @@ impl Observer {
         self.state().record(agent, &own);
     }
 
-    /// Ends the output and returns the failures, or the error of a failed write.
-    pub(crate) fn finish(&self) -> Result<CallFailures, Error> {
+    /// Ends the output and returns the failures.
+    pub(crate) fn finish(&self) -> CallFailures {
         let mut state = self.state();
         state.is_done = true;
         self.console.clear();
-        if let Some(error) = state.output.take() {
-            return Err(error);
-        }
-        Ok(CallFailures { first: state.first_failure(), refusals: std::mem::take(&mut state.refusals) })
+        let refusals = std::mem::take(&mut state.refusals);
+        CallFailures { first: state.first_failure(), refusals, output: state.output.take() }
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {

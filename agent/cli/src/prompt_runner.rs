@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
-use crate::observer::Observer;
+use crate::observer::{CallFailures, Observer};
 use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -52,30 +52,61 @@ pub(crate) enum RunInput {
     Resume(Box<Run>),
 }
 
+/// The end of a run.
+#[cfg_attr(not(feature = "cron"), allow(dead_code, reason = "only jobs read all of it"))]
+pub(crate) struct RunReport {
+    /// The exit code, or the error of the run.
+    pub(crate) ended: Result<Exit, Error>,
+    /// The error of the first failed call, if there is no model that could react to it.
+    pub(crate) failure: Option<String>,
+    /// The hints about refused calls.
+    pub(crate) hints: Vec<String>,
+    /// The first error of the output.
+    pub(crate) output: Result<(), Error>,
+}
+
 impl PromptRunner {
-    /// Runs to the end, or until the token is cancelled.
+    /// Runs to the end, or until the token is cancelled, or the output fails.
     pub(crate) async fn run(
         &self,
         session: &mut Session,
         input: RunInput,
         token: CancellationToken,
     ) -> Result<Exit, Error> {
-        self.run_collecting(session, input, token, &mut Vec::new()).await
+        let observer = self.observer(token.clone());
+        observer.session(self.session_line(session))?;
+        if let RunInput::Resume(run) = &input {
+            self.print_stored_answer(run)?;
+        }
+        let report = self.report(session, input, token, observer).await;
+        report.output.and(report.ended)
     }
 
-    /// Runs as [`run`](Self::run) does, and collects the hints about refused calls, also if the run fails.
-    pub(crate) async fn run_collecting(
+    /// Runs to the end, or until the token is cancelled. The run goes on if the output fails.
+    #[cfg(feature = "cron")]
+    pub(crate) async fn run_job(&self, session: &mut Session, prompt: String, token: CancellationToken) -> RunReport {
+        let observer = self.observer(CancellationToken::new());
+        let begun = observer.session(self.session_line(session));
+        let report = self.report(session, RunInput::Prompt(prompt), token, observer).await;
+        RunReport { output: begun.and(report.output), ..report }
+    }
+
+    /// Returns an observer that cancels the token if the output fails.
+    fn observer(&self, token: CancellationToken) -> Arc<Observer> {
+        // Without a model the answer has the results, so a terminal would show each failure twice.
+        let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
+        let observer = Observer::new(self.format, self.console.clone(), token);
+        Arc::new(observer.with_results_in_answer(has_results))
+    }
+
+    /// Runs to the end, or until the token is cancelled. The observer shows the events.
+    async fn report(
         &self,
         session: &mut Session,
         input: RunInput,
         token: CancellationToken,
-        hints: &mut Vec<String>,
-    ) -> Result<Exit, Error> {
-        // Without a model the answer has the results, so a terminal would show each failure twice.
-        let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
-        let observer = Observer::new(self.format, self.console.clone(), token.clone());
-        let observer = Arc::new(observer.with_results_in_answer(has_results));
-        observer.session(self.session_line(session))?;
+        observer: Arc<Observer>,
+    ) -> RunReport {
         let is_text = self.format == OutputFormat::Text;
         let animation = observer.animate();
         let events = observer.clone();
@@ -84,25 +115,24 @@ impl PromptRunner {
         let is_resumed = matches!(input, RunInput::Resume(_));
         let ended = match input {
             RunInput::Prompt(prompt) => driver.run(session, prompt).await,
-            RunInput::Resume(run) => {
-                self.print_stored_answer(&run)?;
-                driver.resume(session, *run).await
-            }
+            RunInput::Resume(run) => driver.resume(session, *run).await,
         };
         drop(animation);
-        let failures = observer.finish()?;
+        let CallFailures { first, refusals, output: failed } = observer.finish();
+        let mut written = failed.map_or(Ok(()), Err);
+        let failure = first.filter(|_| self.is_direct());
         let has_ended_early =
             !matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. }, .. }));
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
             // Without a model, the results are the answer, also of a run that ends before it.
             let results = Direct::results(session.messages(), session.tools());
-            results.map_or(Ok(()), |results| output::untrusted(&results))?;
+            written = written.and_then(|()| results.map_or(Ok(()), |results| output::untrusted(&results)));
         }
         let is_answered = is_resumed && matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. }, .. }));
-        *hints = self.hints(session, &failures.refusals, is_answered);
+        let hints = self.hints(session, &refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        if self.is_direct() && failures.first == Some(Exit::NotFound) {
+        if failure.as_ref().is_some_and(|failure| failure.exit == Exit::NotFound) {
             notice::hint(&where_tools_are());
         }
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
@@ -112,10 +142,11 @@ impl PromptRunner {
             notice::write_line("(no answer)");
         }
         if let Ok(Summary { outcome: Outcome::WaitingForApproval { requests }, .. }) = &ended {
-            requests.iter().filter(|_| is_text).try_for_each(output::json)?;
+            written = written.and_then(|()| requests.iter().filter(|_| is_text).try_for_each(output::json));
         }
-        let exit = summary_exit(ended.map_err(Error::Driver)?)?;
-        Ok(failures.first.filter(|_| self.is_direct()).unwrap_or(exit))
+        let exit = ended.map_err(Error::Driver).and_then(summary_exit);
+        let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
+        RunReport { ended, failure: failure.map(|failure| failure.error), hints, output: written }
     }
 
     /// Returns the hints about refused calls. `is_answered` is true if the session was resumed and has its answer now.

@@ -131,6 +131,8 @@ impl SessionOptions {
         let settings = if self.chat.is_some() { web::with_replies(settings) } else { settings };
         #[cfg(feature = "cron")]
         let settings = match &self.job {
+            // The default provider would read the prompt as calls.
+            Some(job) if settings.provider.is_none() => return Err(Error::NoProvider(job.id)),
             Some(job) => settings.within_job(job.grant.clone(), job.rules.clone()),
             None => settings,
         };
@@ -167,7 +169,10 @@ impl SessionOptions {
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
-            None => self.journal.recording(self.agent.host.root.workspace()?, &settings, &choice).await?,
+            None => {
+                let (workspace, job) = (self.agent.host.root.workspace()?, self.job.as_ref().map(|job| job.id));
+                self.journal.recording(workspace, &settings, &choice, job).await?
+            }
         };
         let tools = match &recording {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
@@ -221,9 +226,8 @@ impl SessionOptions {
     /// # Errors
     /// Returns the error that opening a session would return.
     #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
-    fn check_model(&self, settings: &Settings) -> Result<(), Error> {
+    pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
         let choice = ProviderChoice::from_settings(settings);
-        choice.note.iter().for_each(|note| notice::note(note));
         self.provider(settings, &choice)?;
         budget::run_options(settings, choice.model.as_deref())?;
         Ok(())

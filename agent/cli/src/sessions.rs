@@ -128,10 +128,12 @@ impl SessionFolder {
         }
     }
 
-    /// Returns the newest session of the workspace that has a prompt.
+    /// Returns the newest session of the workspace that has a prompt and runs no job.
     pub(crate) fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
         let is_here = |id: &SessionId| match StoredSession::read(self, *id, 0) {
-            Ok(stored) => stored.is_some_and(|session| session.start.workspace == workspace),
+            Ok(stored) => {
+                stored.is_some_and(|StoredSession { start, .. }| start.workspace == workspace && start.job.is_none())
+            }
             Err(error) => {
                 warn_of_skipped(*id, &error);
                 false

@@ -198,13 +198,13 @@ impl Jobs {
         Ok(runs)
     }
 
-    /// Records the session of a run.
+    /// Records the session of a run, or that it has none.
     ///
     /// # Errors
     /// Returns an error if the store cannot be written.
-    pub async fn set_session(&self, run: &DueRun, session: &str) -> Result<(), CronError> {
-        let (id, session) = (run.id, session.to_owned());
-        self.store().await?.write(move |transaction| row::set_session(transaction, id, &session)).await
+    pub async fn set_session(&self, run: &DueRun, session: Option<&str>) -> Result<(), CronError> {
+        let (id, session) = (run.id, session.map(str::to_owned));
+        self.store().await?.write(move |transaction| row::set_session(transaction, id, session.as_deref())).await
     }
 
     /// Looks at the jobs, and records that a server does.
@@ -264,6 +264,15 @@ impl Jobs {
             }
         }
         Ok(())
+    }
+
+    /// Returns the job if a run of it is due. Returns `None` for one that cannot be read.
+    pub(crate) async fn find_due(&self, id: i64, now: Timestamp) -> Result<Option<Job>, CronError> {
+        match self.store().await?.read(move |transaction| row::job(transaction, id)).await {
+            Ok(job) => Ok(job.filter(|job| !job.is_paused && job.next.is_some_and(|next| next <= now))),
+            Err(CronError::Unreadable(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Settles the job and begins its run, as [`claim`](claim::claim) does. The caller has the lock of the job.

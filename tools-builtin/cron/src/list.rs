@@ -21,6 +21,10 @@ pub(crate) async fn list(cx: &ToolContext) -> Result<String, ToolError> {
     let jobs = cx.need::<Jobs>()?;
     let mut lines = Vec::new();
     for job in jobs.list().await? {
+        // A stranger may have dictated it to the session that made it.
+        if job.as_ref().map_or(true, |job| job.spec.exposed) {
+            cx.record_exposure();
+        }
         let (id, line) = match &job {
             Ok(job) => (job.id, line(job)?),
             Err(error) => (error.id, format!("{}: unreadable; {}", error.id, visible_line(&error.reason, SHOWN_WORK))),

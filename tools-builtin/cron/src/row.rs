@@ -224,7 +224,7 @@ pub(crate) fn end_run(transaction: &Transaction<'_>, run: i64, end: &RunEnd, now
     Ok(())
 }
 
-pub(crate) fn set_session(transaction: &Transaction<'_>, run: i64, session: &str) -> Result<(), CronError> {
+pub(crate) fn set_session(transaction: &Transaction<'_>, run: i64, session: Option<&str>) -> Result<(), CronError> {
     transaction.execute("UPDATE run SET session = ? WHERE id = ?", params![session, run])?;
     Ok(())
 }

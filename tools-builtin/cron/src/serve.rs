@@ -1,6 +1,6 @@
 //! [`JobServer`]: runs the jobs that are due.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, Ready, poll_fn, ready};
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::CronError;
 use crate::claim::Claim;
-use crate::job::{DueRun, RunEnd};
+use crate::job::{DueRun, Job, RunEnd};
 use crate::jobs::{Jobs, Look};
 use crate::lock::JobLock;
 use crate::service::{ABSENCE, ABSENCE_OF_ONCE, Presence};
@@ -49,11 +49,15 @@ impl Clock for SystemClock {
 /// - A run begins after its record is committed. A job runs at most once at a time, because its process holds a lock meanwhile.
 /// - A run that is due while its job runs begins after it. Several such runs are one.
 #[derive(Debug)]
-pub struct JobServer<'a, C = SystemClock> {
+pub struct JobServer<'a, C = SystemClock, K = Unchecked> {
     jobs: &'a Jobs,
     clock: C,
     poll: Duration,
+    check: K,
 }
+
+/// The check of a server that takes every job.
+type Unchecked = fn(&Job) -> Ready<bool>;
 
 /// The result of serving the jobs that are due.
 #[derive(Debug, Default)]
@@ -65,6 +69,8 @@ pub struct Served {
     pub unreadable: usize,
     /// True if a job was settled, so that another look may find more.
     is_changed: bool,
+    /// True if the check refused a job, which ends the server.
+    is_refused: bool,
 }
 
 impl<'a> JobServer<'a> {
@@ -77,7 +83,16 @@ impl<'a> JobServer<'a> {
 impl<'a, C: Clock> JobServer<'a, C> {
     /// Creates a server with another clock.
     pub fn with_clock(jobs: &'a Jobs, clock: C) -> Self {
-        Self { jobs, clock, poll: POLL }
+        Self { jobs, clock, poll: POLL, check: |_| ready(true) }
+    }
+}
+
+impl<'a, C: Clock, K: AsyncFnMut(&Job) -> bool> JobServer<'a, C, K> {
+    /// Sets the check of a due job before a run of it begins. If it returns false, the server ends, and the run stays due.
+    #[must_use]
+    pub fn with_check<L: AsyncFnMut(&Job) -> bool>(self, check: L) -> JobServer<'a, C, L> {
+        let Self { jobs, clock, poll, check: _ } = self;
+        JobServer { jobs, clock, poll, check }
     }
 
     /// Sets the longest wait, after which the server looks for jobs that other processes have added. The default is 2 s. A wait
@@ -87,7 +102,7 @@ impl<'a, C: Clock> JobServer<'a, C> {
         Self { poll, ..self }
     }
 
-    /// Serves until the token is cancelled. `run` does the work of a run, and ends it early if the token is cancelled.
+    /// Serves until the token is cancelled, or the check refuses a job. `run` does the work of a run, and ends it early if the token is cancelled.
     ///
     /// # Errors
     /// Returns an error if the store or a lock cannot be used.
@@ -100,8 +115,10 @@ impl<'a, C: Clock> JobServer<'a, C> {
         while !token.is_cancelled() {
             let look = self.jobs.look(self.presence(ABSENCE)).await?;
             let next = look.next;
-            if self.pass(look, ABSENCE, token, &mut run).await?.is_changed {
-                continue;
+            match self.pass(look, ABSENCE, token, &mut run).await? {
+                Served { is_refused: true, .. } => break,
+                Served { is_changed: true, .. } => continue,
+                _ => {}
             }
             let now = self.clock.now();
             let left = |next: Timestamp| Duration::try_from(next.duration_since(now)).unwrap_or_default();
@@ -163,6 +180,12 @@ impl<'a, C: Clock> JobServer<'a, C> {
             }
             // Else another process runs it.
             let Some(lock) = self.jobs.lock(id)? else { continue };
+            if let Some(job) = self.jobs.find_due(id, self.clock.now()).await?
+                && !(self.check)(&job).await
+            {
+                served.is_refused = true;
+                break;
+            }
             served.is_changed = true;
             let claim = match self.jobs.claim(id, self.clock.now(), look.since).await {
                 // The others are served all the same.

@@ -13,7 +13,7 @@ pub(crate) const VERSION: i64 = SCHEMA.version();
 /// The schema of a journal, with SQLite's application id `tCrJ`. A file of an older version gets the missing migrations.
 ///
 /// The tables are strict, so that each value keeps the type that its hash covers.
-const SCHEMA: Schema = Schema::new("journal", 0x7443_724a, &[FIRST, MESSAGES, SESSIONS, MODELS]);
+const SCHEMA: Schema = Schema::new("journal", 0x7443_724a, &[FIRST, MESSAGES, SESSIONS, MODELS, JOBS]);
 
 const FIRST: &str = "
     CREATE TABLE entry (
@@ -83,11 +83,17 @@ const MODELS: &str = "
     ALTER TABLE session ADD COLUMN base_url TEXT;
 ";
 
+/// Records the job of each session that runs one.
+const JOBS: &str = "ALTER TABLE session ADD COLUMN job INTEGER;";
+
 /// The first schema version with [`SESSIONS`].
 pub(crate) const WITH_SESSIONS: i64 = 3;
 
 /// The first schema version with [`MODELS`].
 pub(crate) const WITH_MODELS: i64 = 4;
+
+/// The first schema version with [`JOBS`].
+pub(crate) const WITH_JOBS: i64 = 5;
 
 /// Opens a journal for writing. Creates a missing file with mode 600.
 pub(crate) fn to_write(path: &Path, durability: Durability) -> Result<Connection, OpenError> {

@@ -7,11 +7,11 @@ use tools::journal::{Checkpoint, JournalFuture};
 use crate::audit::unreadable;
 use crate::error::Fault;
 use crate::ledger::Ledger;
-use crate::open::{VERSION, WITH_MODELS, WITH_SESSIONS};
+use crate::open::{VERSION, WITH_JOBS, WITH_MODELS, WITH_SESSIONS};
 use crate::row::now_ms;
 use crate::{Audit, AuditError, SqliteJournal};
 
-/// The time, workspace, grant, provider, URL of its service and model with which a session began.
+/// The time, workspace, grant, provider, URL of its service, model and job with which a session began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionStart {
@@ -27,13 +27,15 @@ pub struct SessionStart {
     pub model: Option<String>,
     /// The URL of the provider's service, or `None` for its usual one. A host must not send a key there because a journal says so.
     pub base_url: Option<String>,
+    /// The job that the session runs, or `None` if it runs none. The limits of a job are in no journal, so a host resumes none.
+    pub job: Option<i64>,
 }
 
 impl SessionStart {
     /// Creates the start of a session that begins now.
     pub fn new(workspace: impl Into<String>, grant: Grant) -> Self {
-        let (provider, model, base_url) = (None, None, None);
-        Self { at_ms: now_ms(), workspace: workspace.into(), grant, provider, model, base_url }
+        let (provider, model, base_url, job) = (None, None, None, None);
+        Self { at_ms: now_ms(), workspace: workspace.into(), grant, provider, model, base_url, job }
     }
 
     /// Sets the name of the provider.
@@ -54,6 +56,13 @@ impl SessionStart {
     #[must_use]
     pub fn with_base_url(mut self, base_url: Option<String>) -> Self {
         self.base_url = base_url;
+        self
+    }
+
+    /// Sets the job that the session runs.
+    #[must_use]
+    pub fn with_job(mut self, job: Option<i64>) -> Self {
+        self.job = job;
         self
     }
 }
@@ -115,10 +124,11 @@ impl Ledger<'_> {
     /// Replaces the recorded start of a session.
     pub(crate) fn write_start(&self, session: &str, start: &SessionStart) -> Result<(), Fault> {
         let permitted = serde_json::to_string(&start.grant).map_err(|_| Fault::Unwritable { column: "permitted" })?;
-        let sql = "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted, provider, model, base_url)
-            VALUES (?, ?, ?, ?, ?, ?, ?)";
-        let SessionStart { at_ms, workspace, provider, model, base_url, .. } = start;
-        let row = params![session, at_ms, workspace, permitted, provider, model, base_url];
+        let sql =
+            "INSERT OR REPLACE INTO session (session, at_ms, workspace, permitted, provider, model, base_url, job)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+        let SessionStart { at_ms, workspace, provider, model, base_url, job, .. } = start;
+        let row = params![session, at_ms, workspace, permitted, provider, model, base_url, job];
         self.connection.prepare_cached(sql)?.execute(row)?;
         Ok(())
     }
@@ -130,7 +140,8 @@ pub(crate) fn find(connection: &Connection, version: i64, session: &str) -> Resu
         return Ok(None);
     }
     let model = if version < WITH_MODELS { "NULL, NULL, NULL" } else { "provider, model, base_url" };
-    let sql = format!("SELECT permitted, at_ms, workspace, {model} FROM session WHERE session = ?");
+    let job = if version < WITH_JOBS { "NULL" } else { "job" };
+    let sql = format!("SELECT permitted, at_ms, workspace, {model}, {job} FROM session WHERE session = ?");
     let read = |row: &rusqlite::Row<'_>| {
         let start = SessionStart {
             grant: Grant::none(),
@@ -139,6 +150,7 @@ pub(crate) fn find(connection: &Connection, version: i64, session: &str) -> Resu
             provider: row.get(3)?,
             model: row.get(4)?,
             base_url: row.get(5)?,
+            job: row.get(6)?,
         };
         Ok((row.get::<_, String>(0)?, start))
     };

@@ -100,7 +100,7 @@ impl ServeArgs {
             return Ok(None);
         }
         let choice = ProviderChoice::from_settings(settings);
-        self.journal_options().recording(self.host.root.workspace()?, settings, &choice).await
+        self.journal_options().recording(self.host.root.workspace()?, settings, &choice, None).await
     }
 
     /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.

@@ -25,6 +25,7 @@ impl Recording {
         _workspace: String,
         _settings: &Settings,
         _choice: &ProviderChoice,
+        _job: Option<i64>,
     ) -> Result<Option<Self>, Error> {
         let is_asked = options.journal.is_some() || options.content.journal_arguments;
         if is_asked { Err(Error::NoJournal) } else { Ok(None) }

@@ -65,11 +65,12 @@ impl Recording {
         workspace: String,
         settings: &Settings,
         choice: &ProviderChoice,
+        job: Option<i64>,
     ) -> Result<Option<Self>, Error> {
         let content = content(options);
         let base_url = settings.base_url.as_ref().map(|url| url.value.clone());
         let start = SessionStart::new(workspace, settings.grant()).with_provider(&choice.provider);
-        let start = start.with_model(choice.model.clone()).with_base_url(base_url);
+        let start = start.with_model(choice.model.clone()).with_base_url(base_url).with_job(job);
         match &options.journal {
             Some(file) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
             None if !settings.record_sessions.value => match options.content.journal_arguments {
@@ -141,6 +142,7 @@ impl Recording {
         if let Some(first) = first.as_ref().filter(|first| first.workspace != workspace) {
             return Err(SessionError::OtherWorkspace { name, workspace: first.workspace.clone() }.into());
         }
+        first.as_ref().map_or(Ok(()), |first| SessionError::check_no_job(&name, first))?;
         let first = first.map(|mut first| {
             first.grant = first.grant.with_origin(FIRST_GRANT);
             first

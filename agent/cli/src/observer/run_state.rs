@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use agent::Event;
 use agent::refusal::Refusal;
-use tools::{Progress, Target};
+use tools::{Progress, Target, visible_line};
 
+use super::CallFailure;
 use super::event_line::SHOWN;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::fit;
 use crate::notice::{STRONG, styled};
 use crate::status_lines::Wait;
@@ -18,6 +18,9 @@ use crate::visible::visible;
 /// The minimum time between two progress lines where there are no status lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The maximum number of characters of the error of a failed call.
+const ERROR_LENGTH: usize = 400;
+
 pub(super) struct RunState {
     /// The number of calls so far.
     calls: usize,
@@ -25,8 +28,8 @@ pub(super) struct RunState {
     open: Vec<OpenCall>,
     /// The tools of this turn's calls, sorted.
     turn: Vec<String>,
-    /// The exit codes of failed calls, by the index of the call.
-    failures: BTreeMap<usize, Exit>,
+    /// The failed calls, by the index of the call.
+    failures: BTreeMap<usize, CallFailure>,
     /// The refused calls.
     pub(super) refusals: Vec<Refusal>,
     pub(super) started: Instant,
@@ -85,7 +88,9 @@ impl RunState {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
                 if let Some(code) = *error {
                     if agent.is_none() {
-                        self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), code.into());
+                        let failure =
+                            CallFailure { exit: code.into(), error: visible_line(&result.to_text(), ERROR_LENGTH) };
+                        self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), failure);
                     }
                     let refusal = |call: &OpenCall| Refusal::from_result(&call.name, &call.targets, code, result);
                     self.refusals.extend(call.as_ref().and_then(refusal));
@@ -128,9 +133,9 @@ impl RunState {
         self.turn.get(first + 1).is_some_and(|next| *next == call.name)
     }
 
-    /// Returns the exit code of the first failed call.
-    pub(super) fn first_failure(&self) -> Option<Exit> {
-        self.failures.values().next().copied()
+    /// Returns the first failed call.
+    pub(super) fn first_failure(&self) -> Option<CallFailure> {
+        self.failures.values().next().cloned()
     }
 }
 

@@ -9,6 +9,8 @@ use tools::{Grant, ToolContext};
 #[derive(Clone, Debug)]
 #[cfg_attr(not(feature = "cron"), allow(dead_code))]
 pub(crate) struct JobBounds {
+    /// The id of the job.
+    pub(crate) id: i64,
     /// The grant under which the job was made.
     pub(crate) grant: Grant,
     /// The tools of the session in which it was made.

@@ -11,6 +11,8 @@ use super::agent_options::AgentOptions;
 use crate::config::{KeyFlags, Settings};
 use crate::error::Error;
 use crate::journal::{ContentOption, JournalOptions};
+use crate::notice;
+use crate::provider_choice::ProviderChoice;
 
 /// The options of commands that run a session for each job or chat, in which nobody is asked.
 #[derive(Args, Clone, Debug)]
@@ -28,11 +30,12 @@ impl UnattendedOptions {
         Ok(self.new_session().settings().await?.0)
     }
 
-    /// Checks the provider, its model and the limits, before a session is opened.
+    /// Checks the provider, its model and the limits, before a session is opened, and notes the choice.
     ///
     /// # Errors
     /// Returns the error that opening a session would return.
     pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
+        ProviderChoice::from_settings(settings).note.iter().for_each(|note| notice::note(note));
         self.new_session().check_model(settings)
     }
 

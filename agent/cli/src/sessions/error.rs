@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use tools_journal::AuditError;
+use tools_journal::{AuditError, SessionStart};
 
 use super::SessionId;
 use crate::config::Setting;
@@ -34,12 +34,21 @@ pub(crate) enum SessionError {
     NoJournal { text: String },
     #[error("several sessions have an ID that begins with {text:?}: {}; type more of it", named(ids))]
     Ambiguous { text: String, ids: Vec<SessionId> },
-    #[error("no session of the workspace {workspace} is recorded; run {} sessions --all to see all", program::name())]
+    #[error(
+        "no session of the workspace {workspace} can be continued; run {} sessions --all to see all",
+        program::name()
+    )]
     NoneHere { workspace: String },
     #[error("the session {id} is in use by another process; wait until it ends, or name another session")]
     Open { id: SessionId },
     #[error("the session {name} belongs to the workspace {workspace}; resume it there, or with --root")]
     OtherWorkspace { name: String, workspace: String },
+    #[error(
+        "the session {name} is a run of job {job}, whose limits it would lose; see {program} cron log {job}, and make the job anew to \
+         run it again",
+        program = program::name()
+    )]
+    OfJob { name: String, job: i64 },
     #[error(
         "the session {name} began with the provider {provider}, and the settings choose {chosen}; name the one that gets its \
          conversation with --provider"
@@ -51,6 +60,13 @@ pub(crate) enum SessionError {
     Journal(#[from] AuditError),
     #[error("cannot remove the session {id}: {source}; check the permissions of its files")]
     Erase { id: SessionId, source: io::Error },
+}
+
+impl SessionError {
+    /// Returns an error if the session runs a job.
+    pub(crate) fn check_no_job(name: &str, start: &SessionStart) -> Result<(), Self> {
+        start.job.map_or(Ok(()), |job| Err(Self::OfJob { name: name.to_owned(), job }))
+    }
 }
 
 /// The provider of a session would have another service than the session began with.

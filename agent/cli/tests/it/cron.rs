@@ -3,6 +3,10 @@
 mod limits;
 mod processes;
 mod service;
+#[cfg(feature = "journal")]
+mod sessions;
+#[cfg(unix)]
+mod unable;
 
 use std::time::Duration;
 

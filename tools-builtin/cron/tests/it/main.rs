@@ -3,6 +3,7 @@
 // Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+mod check;
 mod fixture;
 mod gone;
 mod next;

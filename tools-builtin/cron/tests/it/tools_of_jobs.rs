@@ -7,7 +7,7 @@ use tools::{Catalog, Decision, Policy, RegisterError, Secret, ToolErrorKind, too
 use tools_cron::{JobSpec, Jobs, Work};
 use tools_testkit::{HouseRules, RecordingApprover, TestHost};
 
-use crate::fixture::{cron, spec};
+use crate::fixture::{cron, hourly, opened, replace_in_specs, spec, time};
 
 fn host() -> TestHost {
     TestHost::new(tools_cron::register).with_service(Jobs::in_memory("here").unwrap().with_zone("Europe/Berlin"))
@@ -172,6 +172,21 @@ async fn a_job_keeps_the_principal_of_its_session_and_whether_it_had_read_outsid
         host.call("cron.add", json!({"every": 60, "prompt": "look"})).await.unwrap();
         let kept = jobs(&host).list().await.unwrap().remove(0).unwrap();
         assert_eq!((kept.spec.principal.as_deref(), kept.spec.exposed), (Some("box/ann"), is_exposed));
+    }
+}
+
+#[tokio::test]
+async fn a_list_with_a_job_that_a_stranger_may_have_dictated_is_text_from_outside() {
+    for (exposed, is_readable) in [(false, true), (true, true), (false, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = opened(folder.path());
+        kept.add(JobSpec { exposed, ..hourly() }, time("2026-11-24T10:10:00Z")).await.unwrap();
+        if !is_readable {
+            replace_in_specs(folder.path(), "prompt", "dance");
+        }
+        let host = TestHost::new(tools_cron::register).with_service(kept).with_service(Exposure::new());
+        host.call("cron.list", json!({})).await.unwrap();
+        assert_eq!(host.context().is_exposed(), exposed || !is_readable, "{exposed} {is_readable}");
     }
 }
 

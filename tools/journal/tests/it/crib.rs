@@ -56,9 +56,16 @@ impl Crib {
 }
 
 impl Crib {
+    /// Turns the journal into a file of version 4.
+    pub fn turn_into_version_4(&self) {
+        let sql = "ALTER TABLE session DROP COLUMN job; PRAGMA user_version = 4;";
+        Connection::open(self.path()).unwrap().execute_batch(sql).unwrap();
+    }
+
     /// Turns the journal into a file of version 3.
     pub fn turn_into_version_3(&self) {
         let sql = "
+            ALTER TABLE session DROP COLUMN job;
             ALTER TABLE session DROP COLUMN provider;
             ALTER TABLE session DROP COLUMN model;
             ALTER TABLE session DROP COLUMN base_url;

@@ -213,9 +213,9 @@ fn a_file_that_is_something_else_is_refused_and_left_as_it_is() {
 fn a_newer_version_is_refused() {
     let crib = Crib::new();
     drop(crib.journal());
-    crib.tamper("PRAGMA user_version = 5");
+    crib.tamper("PRAGMA user_version = 6");
     let error = SqliteJournal::open(crib.path(), JournalOptions::new()).unwrap_err();
-    assert!(matches!(error, OpenError::Newer { found: 5, known: 4, .. }), "{error}");
+    assert!(matches!(error, OpenError::Newer { found: 6, known: 5, .. }), "{error}");
     assert!(matches!(tools_journal::Audit::open(crib.path()), Err(OpenError::Newer { .. })));
 }
 
@@ -229,10 +229,10 @@ async fn a_program_that_has_the_file_open_while_a_newer_one_migrates_it_writes_n
         workshop.catalog.execute(&cx, "send", json!({"to": "you"})).await
     };
     send(0).await.unwrap();
-    crib.tamper("PRAGMA user_version = 5");
+    crib.tamper("PRAGMA user_version = 6");
     let error = send(1).await.unwrap_err();
     assert!(error.to_string().contains("calls.journal"), "names no file: {error}");
-    crib.tamper("PRAGMA user_version = 4");
+    crib.tamper("PRAGMA user_version = 5");
     assert_eq!((crib.entries().len(), workshop.runs().0), (2, 1), "neither the call nor its record");
 }
 

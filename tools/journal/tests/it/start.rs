@@ -39,6 +39,19 @@ async fn an_audit_reads_the_first_messages_of_a_session() {
 }
 
 #[tokio::test]
+async fn a_start_names_the_job_of_its_session_also_in_a_fork_and_a_file_of_the_fourth_version_has_none() {
+    let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
+    crib.journal().start("s", start("fs:read:**").with_job(Some(7))).await.unwrap();
+    answered(&crib, &workshop, "s").await;
+    crib.audit().fork("s", &copy.path(), "fork", &JournalOptions::new()).unwrap();
+    assert_eq!(copy.audit().find_start("fork").unwrap().unwrap().job, Some(7));
+    crib.turn_into_version_4();
+    assert_eq!(crib.audit().find_start("s").unwrap().unwrap().job, None);
+    // Opening the file brings it up to date.
+    assert_eq!(crib.journal().find_start("s").await.unwrap().unwrap().job, None);
+}
+
+#[tokio::test]
 async fn a_file_of_the_third_version_has_starts_without_models() {
     let (crib, copy, workshop) = (Crib::new(), Crib::new(), Workshop::new());
     let mut first = start("fs:read:**").with_provider("openai");

@@ -1,10 +1,10 @@
 //! `toolcrib cron run`
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use agent::Direct;
 use clap::Args;
-use jiff::Timestamp;
 use serde_json::Value;
 use tools::{CancellationToken, Target, ToolCall};
 use tools_builtin::cron::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Work};
@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::output_format::OutputOption;
-use crate::prompt_runner::RunInput;
+use crate::prompt_runner::RunReport;
 use crate::refusal::{self, Ungranted};
 use crate::session::{JobBounds, OpenSession, UnattendedOptions};
 use crate::wording::counted;
@@ -43,64 +43,81 @@ impl RunJobsArgs {
         let token = interrupt::token(&console)?;
         interrupt::cancel_on_termination(token.clone())?;
         let jobs = jobs::open(self.options.agent.host.root.workspace()?)?;
-        self.check_model(&jobs).await?;
-        let (mut server, mut exit) = (JobServer::new(&jobs), Exit::Success);
+        let settings = self.options.settings().await?;
+        if !self.once {
+            // A server says at its start what it could not run later.
+            if settings.provider.is_some() {
+                self.options.check_model(&settings)?;
+            }
+            for job in jobs.list().await?.iter().flatten().filter(|job| !job.is_paused) {
+                self.check(job).await?;
+            }
+        }
+        let (failed, ending, mut exit) = (OnceCell::new(), token.child_token(), Exit::Success);
+        let check = async |job: &Job| {
+            let Err(error) = self.check(job).await else { return true };
+            notice::note(&format!("job {} stays due", job.id));
+            let _ = failed.set(error);
+            false
+        };
+        let mut server = JobServer::new(&jobs).with_check(check);
         let mut run = async |due: &DueRun| {
             notice::note(&format!("job {}, due at {}", due.job.id, due.due));
-            let end = self.run_job(&jobs, due, &token, &console).await;
+            let (end, output) = self.run_job(&jobs, due, &token, &console).await;
             notice::note(&format!("job {}: {}", due.job.id, end.outcome));
             exit = exit_after(exit, end.outcome);
+            if let Err(error) = output {
+                // The next runs are left to a server that can write its output.
+                let _ = failed.set(error);
+                ending.cancel();
+            }
             end
         };
         if self.once {
-            let served = server.serve_due(&token, &mut run).await?;
+            let served = server.serve_due(&ending, &mut run).await?;
             if served.unreadable > 0 {
                 let (jobs, program) = (counted(served.unreadable as u64, "job"), program::name());
                 notice::warning(&format!("paused {jobs} that cannot be read; {program} cron log has the reason"));
                 exit = exit_after(exit, Outcome::Failed);
             }
-            return Ok(exit);
+            return failed.into_inner().map_or(Ok(exit), Err);
         }
         let program = program::name();
         notice::note(&format!("serving the jobs of this workspace until Ctrl-C; {program} cron list shows them"));
-        server.serve(&token, run).await?;
-        Ok(Exit::Success)
+        server.serve(&ending, run).await?;
+        failed.into_inner().map_or(Ok(Exit::Success), Err)
     }
 
-    /// Checks the provider if a job needs it, whose run would else be used up. A server checks one that is configured in any case.
-    async fn check_model(&self, jobs: &Jobs) -> Result<(), Error> {
-        let settings = self.options.settings().await?;
-        let now = Timestamp::now();
-        let needs_model = |job: &&Job| {
-            let is_prompt = matches!(job.spec.work, Work::Prompt(_));
-            is_prompt && !job.is_paused && (!self.once || job.next.is_some_and(|next| next <= now))
+    /// Checks the settings of today, and the provider that a run of the job would have.
+    ///
+    /// # Errors
+    /// Returns the error that opening its session would return.
+    async fn check(&self, job: &Job) -> Result<(), Error> {
+        let options = self.options.for_job(bounds(job));
+        let (settings, _) = options.settings().await?;
+        options.check_model(&settings)
+    }
+
+    /// Runs a job. Returns the error of the output too, without which the run goes on.
+    async fn run_job(
+        &self,
+        jobs: &Jobs,
+        due: &DueRun,
+        token: &CancellationToken,
+        console: &Arc<Console>,
+    ) -> (RunEnd, Result<(), Error>) {
+        let run = self.run_session(jobs, due, token, console).await;
+        let not_run = |error| RunReport { ended: Err(error), failure: None, hints: Vec::new(), output: Ok(()) };
+        let RunReport { ended, failure, hints, output } = run.unwrap_or_else(not_run);
+        let (outcome, error) = match ended {
+            Err(Error::Cancelled) => (Outcome::CutOff, None),
+            Err(error) => (Outcome::Failed, Some(error.to_string())),
+            _ if !hints.is_empty() => (Outcome::Refused, None),
+            Ok(Exit::Success) => (Outcome::Done, None),
+            Ok(_) => (Outcome::Failed, failure.map(|failure| format!("the call failed: {failure}"))),
         };
-        let listed = jobs.list().await?;
-        let is_configured = settings.provider.is_some();
-        match listed.iter().flatten().find(needs_model) {
-            Some(job) if !is_configured => Err(Error::NoProvider(job.id)),
-            None if self.once || !is_configured => Ok(()),
-            _ => self.options.check_model(&settings),
-        }
-    }
-
-    async fn run_job(&self, jobs: &Jobs, due: &DueRun, token: &CancellationToken, console: &Arc<Console>) -> RunEnd {
-        let mut hints = Vec::new();
-        let ended = self.run_session(jobs, due, token, console, &mut hints).await;
-        let note = (!hints.is_empty()).then(|| hints.join("; "));
-        match ended {
-            Err(Error::Cancelled) => RunEnd { outcome: Outcome::CutOff, note },
-            Err(error) => {
-                let note = std::iter::once(error.to_string()).chain(note).collect::<Vec<_>>().join("; ");
-                RunEnd { outcome: Outcome::Failed, note: Some(note) }
-            }
-            _ if !hints.is_empty() => RunEnd { outcome: Outcome::Refused, note },
-            Ok(Exit::Success) => RunEnd { outcome: Outcome::Done, note },
-            Ok(_) => RunEnd {
-                outcome: Outcome::Failed,
-                note: Some("the call failed; the session has its result".to_owned()),
-            },
-        }
+        let notes: Vec<_> = error.into_iter().chain(hints).collect();
+        (RunEnd { outcome, note: (!notes.is_empty()).then(|| notes.join("; ")) }, output)
     }
 
     /// Runs the session of a job. Settings are read anew, so that they hold from the next run on.
@@ -110,33 +127,42 @@ impl RunJobsArgs {
         due: &DueRun,
         token: &CancellationToken,
         console: &Arc<Console>,
-        hints: &mut Vec<String>,
-    ) -> Result<Exit, Error> {
-        let spec = &due.job.spec;
-        let (prompt, is_call) = match &spec.work {
-            Work::Prompt(prompt) => (prompt.clone(), false),
+    ) -> Result<RunReport, Error> {
+        let prompt = match &due.job.spec.work {
+            Work::Prompt(prompt) => prompt.clone(),
             Work::Call { tool, arguments } => {
-                let call = ToolCall::new("1", tool.as_str(), Value::Object(arguments.clone()));
-                (Direct::prompt(&[call]), true)
+                Direct::prompt(&[ToolCall::new("1", tool.as_str(), Value::Object(arguments.clone()))])
             }
         };
-        let tools = spec.tools.iter().cloned().collect();
-        let grant = spec.grant.clone().with_origin(format!("job {}", due.job.id));
-        let origin = format!("the session that made job {}", due.job.id);
-        let rules = spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect();
-        let (paths, principal, is_exposed) = (spec.paths.clone(), spec.principal.clone(), spec.exposed);
-        let options = self.options.for_job(JobBounds { grant, tools, rules, paths, principal, is_exposed, is_call });
-        // The run of a job has a token of its own, because failing output cancels it.
-        let token = token.child_token();
+        let options = self.options.for_job(bounds(&due.job));
         let opened =
             options.open(self.output.format, console.clone(), Arc::new(how_to_grant), token.clone(), None).await?;
         let OpenSession {
             telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
         } = opened;
-        if let Some(id) = session.context().session() {
-            jobs.set_session(due, id).await?;
+        jobs.set_session(due, session.context().session()).await?;
+        let report = runner.run_job(&mut session, prompt, token.clone()).await;
+        if matches!(session.stored_run().await, Ok(None)) {
+            // A session without a prompt is removed, and the next one may have its ID.
+            jobs.set_session(due, None).await?;
         }
-        runner.run_collecting(&mut session, RunInput::Prompt(prompt), token, hints).await
+        Ok(report)
+    }
+}
+
+/// Returns the limits of a session that runs the job.
+fn bounds(job: &Job) -> JobBounds {
+    let (id, spec) = (job.id, &job.spec);
+    let origin = format!("the session that made job {id}");
+    JobBounds {
+        id,
+        grant: spec.grant.clone().with_origin(format!("job {id}")),
+        tools: spec.tools.iter().cloned().collect(),
+        rules: spec.rules.iter().map(|rule| rule.clone().with_origin(&*origin)).collect(),
+        paths: spec.paths.clone(),
+        principal: spec.principal.clone(),
+        is_exposed: spec.exposed,
+        is_call: matches!(spec.work, Work::Call { .. }),
     }
 }
 

@@ -117,7 +117,7 @@ impl<'a> ChatSession<'a> {
 
     /// Tells the person who runs the program what would permit the calls that were refused.
     fn hint(&self, observer: &Observer) {
-        let failures = observer.finish().unwrap_or_default();
+        let failures = observer.finish();
         let session = self.open.session.context().session();
         let session = session.map(|name| format!(" of the session {name}")).unwrap_or_default();
         for hint in self.open.runner.hints(&self.open.session, &failures.refusals, false) {

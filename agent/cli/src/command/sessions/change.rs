@@ -10,7 +10,7 @@ use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
 use crate::output;
-use crate::sessions::{Retention, SessionFolder};
+use crate::sessions::{Retention, SessionError, SessionFolder};
 use crate::wording::counted;
 
 /// Copies a session and prints the ID of the copy.
@@ -24,9 +24,12 @@ pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
     let (original, copy) = (folder.lock(id)?, folder.create()?);
     let options = JournalOptions::new().with_durability(Durability::Process);
     let (from, to) = (original.id.to_string(), copy.id.to_string());
-    let journal = folder.private_journal(id).map_err(Error::from);
-    let forked = journal.and_then(|journal| Audit::open_unused(journal).map_err(Error::from));
-    if let Err(error) = forked.and_then(|audit| Ok(audit.fork(&from, &copy.journal(), &to, &options)?)) {
+    let fork = || -> Result<(), Error> {
+        let audit = Audit::open_unused(folder.private_journal(id)?)?;
+        audit.find_start(&from)?.map_or(Ok(()), |start| SessionError::check_no_job(&from, &start))?;
+        Ok(audit.fork(&from, &copy.journal(), &to, &options)?)
+    };
+    if let Err(error) = fork() {
         copy.erase()?;
         return Err(error);
     }

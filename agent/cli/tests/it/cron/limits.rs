@@ -3,8 +3,10 @@
 use serde_json::json;
 use tools_builtin::cron::{JobSpec, Jobs};
 
-use super::{ALL, add, due, is_refused, jobs, log, run_to};
+use super::{ALL, WRITES, add, call, due, is_refused, jobs, log, run_to};
 use crate::Crib;
+#[cfg(feature = "web")]
+use crate::config::write_user;
 
 /// Takes the only job out of the store.
 #[tokio::main(flavor = "current_thread")]
@@ -65,4 +67,32 @@ fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
     assert_eq!(run["outcome"], "failed", "{run}");
     let note = run["note"].as_str().unwrap();
     assert!(note.contains("script") && note.contains("add --grant fs:write:a.txt to `cron run`"), "{note}");
+}
+
+#[cfg(feature = "web")]
+#[test]
+fn the_log_says_that_a_message_whose_call_ended_before_the_answer_may_have_been_sent() {
+    let crib = Crib::new();
+    // It takes the message and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = crib.write("url.txt", &format!("http://{}/hook", silent.local_addr().unwrap()));
+    write_user(&crib, &format!("limits.call_timeout = '1s'\n[channels.team]\ntype = 'webhook'\nurl_file = '{url}'\n"));
+    let send = call("message.send", json!({"channel": "team", "text": "hello"}));
+    let tools = vec!["message.send".to_owned()];
+    add(&crib, JobSpec { tools, ..due(send, &["message:write:team", "net:write:**"]) });
+    run_to(&crib, &["--grant", "message:write:team"], 1);
+    let [run] = &log(&crib)[..] else { panic!("one run") };
+    let note = run["note"].as_str().unwrap();
+    assert!(note.contains("message.send") && note.contains("may have taken effect"), "{note}");
+}
+
+#[test]
+fn the_log_has_the_error_of_a_failed_call_on_one_short_line() {
+    let crib = Crib::new();
+    let path = format!("a\n{}", "b".repeat(2000));
+    add(&crib, due(call("fs.read", json!({"path": path})), &WRITES));
+    run_to(&crib, &[], 1);
+    let [run] = &log(&crib)[..] else { panic!("one run") };
+    let note = run["note"].as_str().unwrap();
+    assert!(note.contains("bbb") && !note.contains('\n') && note.len() < 1000, "{note}");
 }

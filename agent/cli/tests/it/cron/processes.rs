@@ -12,7 +12,7 @@ use super::{WRITES, add, add_to, call, due, jobs, log, run_once};
 use crate::Crib;
 
 /// Starts a server of jobs that may write.
-fn serve(crib: &Crib, more: &[&str], stderr: Stdio) -> Child {
+pub(super) fn serve(crib: &Crib, more: &[&str], stderr: Stdio) -> Child {
     let flags = [&["cron", "run", "--grant", "fs:write:**"], more].concat();
     let mut command = crib.command(&flags);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
