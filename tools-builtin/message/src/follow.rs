@@ -11,6 +11,7 @@ use hmac_sha256::Hash;
 use serde::Deserialize;
 use serde_json::error::Category;
 
+use crate::real_path::real_path;
 use crate::{Inbox, IncomingMessage, ListenError};
 
 /// The pause before the file is read again.
@@ -36,7 +37,7 @@ struct Line {
 ///
 /// The place is stored before a message is taken, so that none is taken twice.
 pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenError> {
-    let digest = HEXLOWER.encode(&Hash::hash(path.as_os_str().as_encoded_bytes())[..8]);
+    let digest = HEXLOWER.encode(&Hash::hash(real_path(&path).as_os_str().as_encoded_bytes())[..8]);
     let stored = inbox.folder().join(format!("{POSITION}{digest}"));
     let unwritable =
         |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));

@@ -9,6 +9,7 @@ mod file;
 mod follow;
 mod incoming;
 mod kind;
+mod real_path;
 mod send;
 mod settings;
 mod terminal;

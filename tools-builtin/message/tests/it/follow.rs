@@ -88,6 +88,27 @@ async fn the_lines_of_a_file_that_becomes_shorter_are_not_taken_again() {
     assert!(error.to_string().contains("became shorter; write the number of bytes"), "{error}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn each_line_is_taken_once_however_the_path_is_written() {
+    use std::os::unix::fs::symlink;
+
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    fs::create_dir(folder.join("sub")).unwrap();
+    symlink(folder, folder.join("sub/link")).unwrap();
+    // It leads to a file that is still missing.
+    symlink("in.jsonl", folder.join("link.jsonl")).unwrap();
+    for (number, path) in ["link.jsonl", "in.jsonl", "sub/../in.jsonl", "sub/link/in.jsonl"].into_iter().enumerate() {
+        let settings = settings(folder).with_text("inbox", folder.join(path).to_str().unwrap());
+        let listening = Listening::start("file", &settings, folder, 100);
+        listening.until(|listening| listening.notes().first().map(drop)).await;
+        append(folder, &line(&number.to_string()));
+        assert_eq!(listening.texts(1).await, [number.to_string()], "{path}");
+        listening.end().await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn lines_that_are_no_messages_are_skipped_with_a_note() {
     let folder = tempfile::tempdir().unwrap();
