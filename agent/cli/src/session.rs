@@ -67,13 +67,14 @@ pub(crate) struct Chat {
     pub(crate) channel: String,
     /// The id on the channel.
     pub(crate) id: String,
+    /// The principal, which no chat of another channel has.
+    pub(crate) principal: String,
 }
 
 impl Chat {
-    /// Returns the context of the chat. The principal is the chat too: a channel does not prove who of its members writes.
+    /// Returns the context of the chat.
     fn enter(&self, context: ToolContext) -> ToolContext {
-        let principal = format!("{}/{}", self.channel, self.id);
-        context.with_channel(&*self.channel).with_chat(&*self.id).with_principal(principal)
+        context.with_channel(&*self.channel).with_chat(&*self.id).with_principal(&*self.principal)
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::json;
 use tools::source;
 
 use crate::follow::follow;
+use crate::real_path::real_path;
 use crate::{
     Channel, ChannelError, ChannelField, ChannelKind, ChannelSettings, Delivery, FieldType, Inbox, ListenFuture,
     SendError, SendFuture,
@@ -34,12 +35,13 @@ struct JsonLines {
 }
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
-    let path = settings.required("path")?;
-    if settings.text("inbox") == Some(path) {
+    let path = PathBuf::from(settings.required("path")?);
+    let inbox = settings.text("inbox").map(PathBuf::from);
+    if inbox.as_ref().is_some_and(|inbox| real_path(inbox) == real_path(&path)) {
         let reason = "is the file of the messages that go out; name another one".to_owned();
         return Err(ChannelError::Field { field: "inbox", reason });
     }
-    Ok(Arc::new(JsonLines { path: PathBuf::from(path), inbox: settings.text("inbox").map(PathBuf::from) }))
+    Ok(Arc::new(JsonLines { path, inbox }))
 }
 
 impl Channel for JsonLines {

@@ -221,6 +221,10 @@ impl Recording {
         if let (Some(FolderSession::Resumed(_)), Some(name)) = (&self.folder, &self.name) {
             notice::note(&format!("resuming the session {name}"));
         }
+        // The file may come from elsewhere, with a conversation that another program made.
+        if self.is_resumed && !self.is_of_user() {
+            context.record_exposure();
+        }
         let mut context = context.with_journal(Arc::new(self.journal.clone()));
         if let Some(name) = &self.name {
             context = context.with_session(name.as_str());

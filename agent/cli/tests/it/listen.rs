@@ -70,7 +70,7 @@ impl Post {
 }
 
 impl Listener {
-    fn start(crib: &Crib, arguments: &[&str]) -> Self {
+    pub(crate) fn start(crib: &Crib, arguments: &[&str]) -> Self {
         let mut command = crib.command(arguments);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         Self(Some(command.spawn().unwrap()))

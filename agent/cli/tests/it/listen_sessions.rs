@@ -4,11 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use serde_json::json;
 use tools_http::testing::TestServer;
 
+use crate::Crib;
 use crate::config::user_file;
-use crate::listen::Post;
+use crate::listen::{Listener, Post, until};
 use crate::listen_life::Silent;
+use crate::messages::lines;
 use crate::model::ANSWER;
 use crate::web::PageServer;
 
@@ -115,4 +118,28 @@ fn a_chat_that_is_larger_than_all_sessions_may_be_begins_anew() {
     post.put("a", "next");
     assert_eq!(post.answers(2)("a"), ["one", "one"]);
     listener.end("-TERM").expect(0);
+}
+
+#[test]
+fn channels_of_one_name_in_two_files_share_no_memories() {
+    let crib = Crib::new();
+    let ask = |folder: &str, texts: [&str; 2]| {
+        let folder = crib.dir.path().join(folder);
+        fs::create_dir(&folder).unwrap();
+        let settings = folder.join("toolcrib.toml");
+        fs::write(&settings, "[channels.box]\ntype = 'file'\npath = 'out.jsonl'\ninbox = 'in.jsonl'\n").unwrap();
+        let messages = texts.map(|text| format!("{}\n", json!({"chat": "x", "text": text})));
+        fs::write(folder.join("in.jsonl"), messages.concat()).unwrap();
+        let settings = settings.to_str().unwrap();
+        let flags = ["--config", settings, "--provider", "direct", "--grant", "memory:write:user"];
+        let listener = Listener::start(&crib, &[&["listen", "box"], &flags[..]].concat());
+        let answers = until(|| Some(lines(&folder.join("out.jsonl"))).filter(|answers| answers.len() == 2));
+        listener.end("-TERM").expect(0);
+        answers.iter().map(|answer| answer["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let list = "memory.list scope=user";
+    let own = ask("a", ["memory.save text='the code is 4711' scope=user", list]);
+    assert!(own[1].contains("4711"), "{own:#?}");
+    let others = ask("b", [list, list]);
+    assert!(!others[1].contains("4711"), "{others:#?}");
 }

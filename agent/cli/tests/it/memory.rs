@@ -96,6 +96,21 @@ fn a_resumed_session_has_still_read_the_page() {
     assert_eq!(listed(&crib)[1], ("another fact".to_owned(), true));
 }
 
+#[cfg(feature = "journal")]
+#[test]
+fn a_resumed_journal_of_elsewhere_may_have_text_of_strangers() {
+    let crib = Crib::new();
+    let file = crib.dir.path().join("j.journal").display().to_string();
+    let journal = ["--journal", &file, "--session", "s"];
+    session(&crib, &[save("a fact")], &journal);
+    let done = json!({"text": "done"});
+    let turns = [save("a fact"), done.clone(), save("another fact"), done].map(|turn| turn.to_string());
+    let script = crib.script(&turns.each_ref().map(String::as_str));
+    let chat = [&["chat", "--resume", "--script", &script][..], &journal, &WRITE].concat();
+    crib.run_with_input(&chat, b"go on\n").expect(0);
+    assert_eq!(listed(&crib), [("a fact".to_owned(), true), ("another fact".to_owned(), false)]);
+}
+
 #[test]
 fn a_program_with_a_network_may_bring_text_of_strangers() {
     let crib = Crib::new();

@@ -67,6 +67,27 @@ async fn a_file_that_takes_no_message_says_so() {
         let refused = send(&into(&path), "hello").await.unwrap_err();
         assert!(refused.to_string().contains("was not sent"), "{refused}");
     }
-    let same = ChannelSettings::new().with_text("path", "/a").with_text("inbox", "/a");
-    assert!((tools_message::kind("file").unwrap().create)(&same).is_err());
+}
+
+#[test]
+fn messages_do_not_come_from_the_file_that_they_go_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(file("folder")).unwrap();
+    let create = |[path, inbox]: [&str; 2]| {
+        let settings = ChannelSettings::new().with_text("path", file(path)).with_text("inbox", file(inbox));
+        (tools_message::kind("file").unwrap().create)(&settings)
+    };
+    let written = [["a", "a"], ["a", "folder/../a"], ["new/a", "folder/../new/a"]];
+    for _ in 0..2 {
+        written.iter().for_each(|paths| assert!(create(*paths).is_err(), "{paths:?}"));
+        create(["a", "b"]).unwrap();
+        // The second time, the file exists.
+        std::fs::write(file("a"), "").unwrap();
+    }
+    #[cfg(unix)]
+    for target in ["a", "missing"] {
+        std::os::unix::fs::symlink(target, file(&format!("link-{target}"))).unwrap();
+        assert!(create([&format!("link-{target}"), target]).is_err());
+    }
 }

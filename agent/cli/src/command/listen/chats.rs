@@ -277,7 +277,7 @@ impl Chats {
         let (channel, id) = key;
         let journal = folder.journal(&key.1);
         let name = format!("{channel}/{}", journal.file_stem().unwrap_or_default().display());
-        let chat = Chat { channel: channel.clone(), id: id.clone() };
+        let chat = Chat { channel: channel.clone(), id: id.clone(), principal: folder.principal(id) };
         let options = || {
             let options = self.options.for_chat(chat.clone());
             match self.is_recorded {

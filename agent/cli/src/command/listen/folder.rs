@@ -66,6 +66,11 @@ impl ChannelFolder {
         &self.path
     }
 
+    /// Returns the principal of a chat. A channel does not prove who of its members writes.
+    pub(super) fn principal(&self, chat: &str) -> String {
+        format!("{}/{chat}", self.path.file_name().unwrap_or_default().display())
+    }
+
     /// Returns the path of the journal of a chat, existing or not. A chat has one in each workspace, because a session keeps to the one
     /// that it began in.
     pub(super) fn journal(&self, chat: &str) -> PathBuf {
@@ -145,8 +150,9 @@ fn files(journal: PathBuf) -> Option<SessionFiles<PathBuf>> {
 
 /// Returns the name of the folder of a channel that this file describes. No name of a channel contains `@`.
 fn folder_name(channel: &str, origin: Option<&Path>, user: Option<&Path>) -> String {
-    let Some(origin) = origin.filter(|origin| Some(*origin) != user) else { return channel.to_owned() };
-    let origin = origin.canonicalize().unwrap_or_else(|_| origin.to_owned());
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (origin, user) = (origin.map(canonical), user.map(canonical));
+    let Some(origin) = origin.filter(|origin| Some(origin) != user.as_ref()) else { return channel.to_owned() };
     let digest = Digest::hash_bytes(origin.as_os_str().as_encoded_bytes()).to_string();
     format!("{channel}@{}", &digest[..16])
 }
@@ -191,5 +197,15 @@ mod tests {
         assert_eq!((&*name(None), &*name(user.to_str())), ("team", "team"));
         let [one, other] = ["/one/toolcrib.toml", "/other/toolcrib.toml"].map(|origin| name(Some(origin)));
         assert!(one.starts_with("team@") && one.len() == 21 && one != other, "{one} {other}");
+    }
+
+    #[test]
+    fn the_users_settings_are_one_file_however_their_path_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = dir.path().join("toolcrib.toml");
+        fs::write(&user, "").unwrap();
+        fs::create_dir(dir.path().join("folder")).unwrap();
+        let other = dir.path().join("folder/../toolcrib.toml");
+        assert_eq!(folder_name("team", Some(&other), Some(&user)), "team");
     }
 }
