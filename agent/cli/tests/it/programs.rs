@@ -122,6 +122,32 @@ fn programs_cannot_read_the_folders_of_the_program() {
     assert!(ended.stdout.contains("readable") && !ended.stdout.contains("canary"), "{ended:#?}");
 }
 
+/// Returns true if the walls of this machine keep single paths from programs that may write.
+fn keeps_paths(crib: &Crib) -> bool {
+    crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.")
+}
+
+/// Copies the README by a program, with the root as the home and the grant of all files.
+fn copy_at_home(crib: &Crib, place: &str) -> Ended {
+    let prompt = format!(r#"exec.run program=install args='["-D","README.md","{place}"]'"#);
+    let flags = ["--allow", "exec:write:install **", "--grant", "fs:*:**"];
+    at_home(crib, &[&["run", "--provider", "direct", &prompt], &flags[..]].concat())
+}
+
+#[test]
+fn programs_run_where_the_root_is_the_home() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    put(&crib.root().join(".config/toolcrib/toolcrib.toml"), "streaming = true\n");
+    put(&crib.root().join(".config/toolcrib/mcp.json"), "{}");
+    let ended = copy_at_home(&crib, "copy").expect(0);
+    assert!(crib.root().join("copy").exists(), "{ended:#?}");
+    let ended = at_home(&crib, &["run", "--provider", "direct", PROMPT, "--allow", "exec:write:echo **"]).expect(0);
+    assert!(ended.stdout.contains("\na b\n"), "{ended:#?}");
+}
+
 #[test]
 fn a_command_that_may_start_is_used_in_the_background_without_questions_until_the_session_ends() {
     let crib = Crib::new();
