@@ -16,6 +16,12 @@ impl Library {
     pub(crate) fn load(_workspace: String, _reads_project: bool, _settings: &Settings) -> Self {
         Self(())
     }
+
+    /// Returns no folder.
+    #[cfg(feature = "builtin")]
+    pub(crate) fn user_folders(_settings: &Settings) -> impl Iterator<Item = PathBuf> {
+        std::iter::empty()
+    }
 }
 
 /// Adds nothing.

@@ -84,7 +84,7 @@ impl Library {
     }
 
     /// Returns the folders of skills of the user, existing or not.
-    pub(super) fn user_folders(settings: &Settings) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn user_folders(settings: &Settings) -> impl Iterator<Item = PathBuf> {
         folders::skills().into_iter().chain(settings.skill_folders.iter().map(|folder| folder.value.clone()))
     }
 

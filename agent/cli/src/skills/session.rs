@@ -9,6 +9,7 @@ use tools_builtin::skill::{Discovery, Origin, Skills};
 
 use super::{Library, Shelved, clash_text};
 use crate::config::Settings;
+use crate::folders;
 use crate::notice;
 use crate::program;
 
@@ -100,5 +101,10 @@ pub(crate) fn control_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
         Ok(real) if root.starts_with(&real) => root.join("**"),
         _ => folder.join("**"),
     };
-    folders.into_iter().chain(links).flat_map(|folder| [content(&folder), folder]).collect()
+    // No tool reaches the program's own folders, except by the links in them.
+    let is_own = |path: &PathBuf| {
+        folders::own_folders().any(|own| path.starts_with(own)) && !path.ancestors().any(Path::is_symlink)
+    };
+    let folders = folders.into_iter().chain(links).filter(|folder| !is_own(folder));
+    folders.flat_map(|folder| [content(&folder), folder]).collect()
 }
