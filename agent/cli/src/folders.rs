@@ -47,12 +47,16 @@ pub(crate) fn toolchains() -> Option<(PathBuf, PathBuf)> {
     Some((base.home_dir().to_owned(), base.cache_dir().join(format!("{}-programs", program::name()))))
 }
 
-/// Returns the program's folders and those of `toolcrib`, existing or not, and the user's files of settings and servers, which may be
-/// links to other places.
-pub(crate) fn own() -> Vec<PathBuf> {
+/// Returns the program's folders and those of `toolcrib`, existing or not.
+pub(crate) fn own_folders() -> impl Iterator<Item = PathBuf> {
     let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir(), state_dir(&base)]);
     let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
-    folders.into_iter().flatten().flat_map(named).chain(settings()).chain(servers()).collect()
+    folders.into_iter().flatten().flat_map(named)
+}
+
+/// Returns the program's own folders, and the user's files of settings and servers, which may be links to other places.
+pub(crate) fn own() -> impl Iterator<Item = PathBuf> {
+    own_folders().chain(settings()).chain(servers())
 }
 
 fn state_dir(base: &impl BaseStrategy) -> PathBuf {

@@ -1,7 +1,7 @@
 //! The context of calls: services, grant, policy and approver.
 
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::SessionConsent;
@@ -93,12 +93,13 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
-        let library = Library::load(self.root.workspace()?, self.config.reads_files(), settings);
+        let workspace = self.root.workspace()?;
+        let library = Library::load(workspace.clone(), self.config.reads_files(), settings);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
-        let of_skills = skills::control_files(settings);
+        let of_skills = skills::control_files(settings, Path::new(&workspace));
         let control = settings
             .sources()
             .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))

@@ -82,7 +82,7 @@ impl RootOption {
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        let hidden = folders::own().into_iter().chain(hidden.map(Path::to_owned));
+        let hidden = folders::own().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings);
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
@@ -130,7 +130,8 @@ fn insert_sandbox(services: &mut Services, settings: &Settings) {
     if services.get::<Sandbox>().is_some() {
         return;
     }
-    let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value);
+    let reserved = folders::own_folders().chain(Library::user_folders(settings));
+    let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value).with_reserved(reserved);
     if let Some((home, cache)) = folders::toolchains() {
         let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
         sandbox = sandbox.with_toolchains(toolchains, &home, &cache);

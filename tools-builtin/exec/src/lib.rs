@@ -25,6 +25,8 @@ mod report;
 #[cfg(feature = "tools")]
 mod request;
 #[cfg(feature = "tools")]
+mod reserved;
+#[cfg(feature = "tools")]
 mod run;
 #[cfg(feature = "tools")]
 mod sandbox;

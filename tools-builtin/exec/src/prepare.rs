@@ -150,6 +150,9 @@ impl Prepared {
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
         let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        if may_write && confinement.is_some() {
+            sandbox.reserve(&granted, workspace)?;
+        }
         let protected = match may_write {
             true => Protected::find(cx, root, &granted.writable, is_kept)?,
             false => Protected::default(),

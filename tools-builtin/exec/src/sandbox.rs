@@ -9,6 +9,7 @@ use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::lookup::{folders, is_program};
+use crate::reserved::{reserve, without_links};
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
@@ -23,6 +24,7 @@ pub struct Sandbox {
     toolchains: Vec<Toolchain>,
     /// The home of the user, and the folder of the caches.
     homes: (PathBuf, PathBuf),
+    reserved: Vec<PathBuf>,
     may_run_unconfined: bool,
 }
 
@@ -37,6 +39,7 @@ impl Sandbox {
             layers: OnceCell::new(),
             toolchains: Vec::new(),
             homes: Default::default(),
+            reserved: Vec::new(),
             may_run_unconfined: false,
         }
     }
@@ -67,6 +70,14 @@ impl Sandbox {
     ) -> Self {
         self.toolchains = toolchains.into_iter().collect();
         self.homes = (home.to_owned(), cache.to_owned());
+        self
+    }
+
+    /// Keeps programs from creating these folders: each that is missing in a tree that a program may write is created before it starts. The
+    /// [`Workspace`] hides them, or they are [sensitive](tools::policy::SensitivePaths).
+    #[must_use]
+    pub fn with_reserved(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.reserved = folders.into_iter().collect();
         self
     }
 
@@ -136,6 +147,14 @@ impl Sandbox {
         }
     }
 
+    /// Creates the reserved folders that a program with this grant could create. Blocks.
+    ///
+    /// # Errors
+    /// Returns an error if the walls cannot keep a reserved or hidden path from the program.
+    pub(crate) fn reserve(&self, granted: &Granted, workspace: &Workspace) -> Result<(), ToolError> {
+        reserve(workspace, &on_disk(workspace, &granted.writable), &self.reserved)
+    }
+
     /// Returns the walls for a program with this grant. `scratch` is a folder for its temporary files.
     pub(crate) fn walls(
         &self,
@@ -193,16 +212,6 @@ impl Granted {
     pub(crate) fn left_out(&self) -> &[String] {
         // Writing needs the right to read, so this has the clauses of both.
         &self.writable.left_out
-    }
-}
-
-/// Returns the path to which the links in `path` lead. Parts that do not exist stay as they are.
-fn without_links(path: &Path) -> PathBuf {
-    let resolved = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
-    match resolved.and_then(|(above, real)| Some((path.strip_prefix(above).ok()?, real))) {
-        Some((rest, real)) if rest.as_os_str().is_empty() => real,
-        Some((rest, real)) => real.join(rest),
-        None => path.to_owned(),
     }
 }
 

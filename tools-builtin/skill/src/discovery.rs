@@ -54,6 +54,8 @@ pub struct Found {
     pub skills: Vec<Skill>,
     /// The places that look like skills and are none, and the folders of skills over their limits.
     pub overlooked: Vec<Overlooked>,
+    /// The links below the folders of the user that can lead to skills, now or later.
+    pub links: Vec<PathBuf>,
 }
 
 /// A place that looks like a skill and is none, or a folder of skills over its limits.
@@ -207,8 +209,13 @@ impl Search {
             let below = path.join(&name);
             match kind {
                 EntryKind::Folder if depth < MAX_DEPTH => self.enter(base, &below, depth + 1),
-                EntryKind::Link if depth < MAX_DEPTH && self.leads_to_folder(base, &below) => {
-                    self.enter(base, &below, depth + 1);
+                EntryKind::Link if depth < MAX_DEPTH => {
+                    if matches!(base, Base::Anywhere) {
+                        self.found.links.push(below.clone());
+                    }
+                    if self.leads_to_folder(base, &below) {
+                        self.enter(base, &below, depth + 1);
+                    }
                 }
                 EntryKind::Folder if depth == MAX_DEPTH && is_skill(base, &below) => {
                     let advice = format!("it is more than {MAX_DEPTH} levels below the folder of skills; move it up");

@@ -1,6 +1,6 @@
 //! The skills of a program that has no tools for them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent::ToolSet;
 use tools::{Entry, Services, ToolContext};
@@ -15,6 +15,12 @@ impl Library {
     /// Finds no skill.
     pub(crate) fn load(_workspace: String, _reads_project: bool, _settings: &Settings) -> Self {
         Self(())
+    }
+
+    /// Returns no folder.
+    #[cfg(feature = "builtin")]
+    pub(crate) fn user_folders(_settings: &Settings) -> impl Iterator<Item = PathBuf> {
+        std::iter::empty()
     }
 }
 
@@ -33,7 +39,7 @@ pub(crate) fn section(_cx: &ToolContext, _tools: &ToolSet) -> String {
 }
 
 /// Returns no file.
-pub(crate) fn control_files(_settings: &Settings) -> Vec<PathBuf> {
+pub(crate) fn control_files(_settings: &Settings, _root: &Path) -> Vec<PathBuf> {
     Vec::new()
 }
 

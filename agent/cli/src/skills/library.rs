@@ -1,6 +1,7 @@
 //! [`Library`]: the skills of the user and of the project, and which of them sessions may use.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
@@ -58,9 +59,7 @@ impl Library {
         if !reads_project {
             discovery = discovery.without_project_folders();
         }
-        let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
-        discovery = folders::skills().into_iter().chain(configured).fold(discovery, Discovery::with_user_folder);
-        let found = discovery.find();
+        let found = Self::user_folders(settings).fold(discovery, Discovery::with_user_folder).find();
         let missing = settings.skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
             format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
         });
@@ -82,6 +81,11 @@ impl Library {
         };
         let skills = found.skills.into_iter().map(shelve).collect();
         Self { skills, overlooked, workspace }.with_conflicts()
+    }
+
+    /// Returns the folders of skills of the user, existing or not.
+    pub(crate) fn user_folders(settings: &Settings) -> impl Iterator<Item = PathBuf> {
+        folders::skills().into_iter().chain(settings.skill_folders.iter().map(|folder| folder.value.clone()))
     }
 
     /// Marks the skills that sessions might use if others did not have their names.

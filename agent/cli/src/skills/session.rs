@@ -1,11 +1,11 @@
 //! The skills of a session: their service, their section of the system text, and the warnings about those that it does not have.
 
 use std::any::TypeId;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent::ToolSet;
 use tools::{Entry, Services, ToolContext};
-use tools_builtin::skill::{Origin, Skills};
+use tools_builtin::skill::{Discovery, Origin, Skills};
 
 use super::{Library, Shelved, clash_text};
 use crate::config::Settings;
@@ -18,9 +18,6 @@ const MAX_SECTION_BYTES: usize = 8 * 1024;
 
 /// The maximum number of skills that are not used with a warning each.
 const MAX_NAMED: usize = 3;
-
-/// The maximum number of entries of a folder of skills that are looked at for links.
-const MAX_ENTRIES: usize = 5000;
 
 /// The tool without which the list of skills has no use.
 const LOAD: &str = "skill.load";
@@ -94,15 +91,20 @@ pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
     }
 }
 
-/// Returns the folders of skills that tools must not change without a question, and everything in them. Those with usual names are among
-/// the sensitive paths already, and no tool reaches the program's own.
-pub(crate) fn control_files(settings: &Settings) -> Vec<PathBuf> {
-    let configured: Vec<_> = settings.skill_folders.iter().map(|folder| folder.value.clone()).collect();
-    // A skill may be a link to a folder elsewhere, such as a checkout.
-    let folders = folders::skills().into_iter().chain(configured.iter().cloned());
-    let entries =
-        folders.filter_map(|folder| folder.read_dir().ok()).flat_map(|entries| entries.take(MAX_ENTRIES)).flatten();
-    let links = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    let linked: Vec<_> = links.filter_map(|link| link.path().canonicalize().ok()).collect();
-    configured.into_iter().chain(linked).flat_map(|folder| [folder.join("**"), folder]).collect()
+/// Returns the folders of skills of the user, which tools must not change without a question, and everything in them. Other roots use a
+/// skill of the user without an approval.
+pub(crate) fn control_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
+    let folders: Vec<_> = Library::user_folders(settings).collect();
+    // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
+    let links = folders.iter().cloned().fold(Discovery::new(), Discovery::with_user_folder).find().links;
+    let content = |folder: &PathBuf| match folder.canonicalize() {
+        Ok(real) if root.starts_with(&real) => root.join("**"),
+        _ => folder.join("**"),
+    };
+    // No tool reaches the program's own folders, except by the links in them.
+    let is_own = |path: &PathBuf| {
+        folders::own_folders().any(|own| path.starts_with(own)) && !path.ancestors().any(Path::is_symlink)
+    };
+    let folders = folders.into_iter().chain(links).filter(|folder| !is_own(folder));
+    folders.flat_map(|folder| [content(&folder), folder]).collect()
 }

@@ -113,6 +113,8 @@ mod site;
 mod skills;
 #[cfg(all(unix, feature = "skill"))]
 mod skills_commands;
+#[cfg(all(unix, feature = "skill"))]
+mod skills_written;
 #[cfg(feature = "tts")]
 mod speech;
 mod stream;

@@ -122,6 +122,86 @@ fn programs_cannot_read_the_folders_of_the_program() {
     assert!(ended.stdout.contains("readable") && !ended.stdout.contains("canary"), "{ended:#?}");
 }
 
+/// Returns true if the walls of this machine keep single paths from programs that may write.
+fn keeps_paths(crib: &Crib) -> bool {
+    crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.")
+}
+
+/// Copies the README by a program, with the root as the home and the grant of all files.
+fn copy_at_home(crib: &Crib, place: &str) -> Ended {
+    let prompt = format!(r#"exec.run program=install args='["-D","README.md","{place}"]'"#);
+    let flags = ["--allow", "exec:write:install **", "--grant", "fs:*:**"];
+    at_home(crib, &[&["run", "--provider", "direct", &prompt], &flags[..]].concat())
+}
+
+#[test]
+fn programs_run_where_the_root_is_the_home() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    put(&crib.root().join(".config/toolcrib/toolcrib.toml"), "streaming = true\n");
+    put(&crib.root().join(".config/toolcrib/mcp.json"), "{}");
+    let ended = copy_at_home(&crib, "copy").expect(0);
+    assert!(crib.root().join("copy").exists(), "{ended:#?}");
+    let ended = at_home(&crib, &["run", "--provider", "direct", PROMPT, "--allow", "exec:write:echo **"]).expect(0);
+    assert!(ended.stdout.contains("\na b\n"), "{ended:#?}");
+}
+
+#[test]
+fn a_program_cannot_create_the_folders_of_the_user() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    let folders = [
+        ".config/toolcrib", ".local/state/toolcrib", ".local/share/toolcrib", ".cache/toolcrib", ".agents/skills",
+        ".claude/skills",
+    ];
+    at_home(&crib, &["run", "--provider", "direct", PROMPT, "--allow", "exec:write:echo **"]).expect(0);
+    assert!(!crib.root().join(".claude").exists());
+    for folder in folders {
+        let place = format!("{folder}/new/file");
+        let ended = copy_at_home(&crib, &place);
+        assert!(ended.stdout.contains("Read-only"), "{ended:#?}");
+        assert!(!crib.root().join(place).exists() && crib.root().join(folder).is_dir(), "{ended:#?}");
+    }
+    let ended = copy_at_home(&crib, ".config/else/file").expect(0);
+    assert!(crib.root().join(".config/else/file").exists(), "{ended:#?}");
+}
+
+#[test]
+fn a_program_cannot_create_what_a_link_of_the_user_leads_to() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    let home = crib.dir.path().join("home");
+    let link = |link: &str, target: &str| {
+        let link = home.join(link);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(crib.root().join(target), link).unwrap();
+    };
+    let copy = |place: &str| {
+        let prompt = format!(r#"exec.run program=install args='["-D","README.md","{place}"]'"#);
+        let flags = ["--no-journal", "--allow", "exec:write:install **", "--grant", "fs:*:**"];
+        let mut command = crib.command(&[&["run", "--provider", "direct", &prompt], &flags[..]].concat());
+        Ended::from(command.env("HOME", &home).env_remove("XDG_CONFIG_HOME").output().unwrap())
+    };
+    link(".agents/skills", "skills");
+    link(".config/toolcrib", "config");
+    for folder in ["skills", "config"] {
+        let ended = copy(&format!("{folder}/new/file"));
+        assert!(ended.stdout.contains("Read-only") && !crib.root().join(folder).join("new").exists(), "{ended:#?}");
+    }
+    copy("else/file").expect(0);
+    assert!(crib.root().join("else/file").exists());
+    // Walls cannot keep a file that is missing.
+    link(".config/toolcrib/toolcrib.toml", "settings");
+    let ended = copy("settings");
+    assert!(ended.stdout.contains("leads nowhere") && !crib.root().join("settings").exists(), "{ended:#?}");
+}
+
 #[test]
 fn a_command_that_may_start_is_used_in_the_background_without_questions_until_the_session_ends() {
     let crib = Crib::new();

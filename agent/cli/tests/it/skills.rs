@@ -159,37 +159,6 @@ fn a_session_that_reads_no_file_of_the_project_has_no_skill_inside_the_root() {
 }
 
 #[test]
-fn a_configured_folder_is_not_changed_without_a_question() {
-    let crib = Crib::new();
-    write(&crib, "root/more/star/SKILL.md", "---\nname: star\ndescription: Is far.\n---\nWait.\n");
-    let more = crib.root().join("more");
-    write(&crib, "config/toolcrib/toolcrib.toml", &format!("skills.folders = [{:?}]\n", more.to_str().unwrap()));
-    // Another session has the folder outside of its workspace, and trusts it as the user's.
-    let other = crib.dir.path().join("other");
-    fs::create_dir(&other).unwrap();
-    assert!(section(&crib, &["--root", other.to_str().unwrap()]).is_some());
-    for path in ["more/star/SKILL.md", "more/new/SKILL.md"] {
-        let write = format!("fs.write path={path} content=x");
-        run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", &write]).expect(5);
-    }
-    run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", "fs.write path=else content=x"]).expect(0);
-}
-
-#[test]
-fn a_skill_of_the_user_that_is_a_link_into_the_workspace_is_not_changed_without_a_question() {
-    let crib = Crib::new();
-    write(&crib, "root/kept/star/SKILL.md", "---\nname: star\ndescription: Is far.\n---\nWait.\n");
-    let folder = crib.dir.path().join("config/toolcrib/skills");
-    fs::create_dir_all(&folder).unwrap();
-    std::os::unix::fs::symlink(crib.root().join("kept/star"), folder.join("star")).unwrap();
-    for path in ["kept/star/SKILL.md", "kept/star/new.md"] {
-        let write = format!("fs.write path={path} content=x");
-        run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", &write]).expect(5);
-    }
-    run(&crib, &["run", "--provider", "direct", "--grant", "fs:write:**", "fs.write path=kept/x content=x"]).expect(0);
-}
-
-#[test]
 fn a_hostile_skill_changes_nothing_without_a_person() {
     let crib = Crib::new();
     write(&crib, "root/.agents/skills/tides/SKILL.md", HOSTILE);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::paths::{Grants, lies_in};
+use super::paths::{self, Grants, lies_in};
 use super::{Walls, system};
 
 /// The place of the host's binary. `/dev` is always a folder of bubblewrap's own, so a file can be put there.
@@ -44,15 +44,13 @@ fn steps(walls: &Walls) -> Vec<(PathBuf, Step)> {
     let granted = |path: &Path| lies_in(path, grants.read.iter().chain(&grants.write).copied());
     let system = system::readable().into_iter().chain([PathBuf::from("/var/tmp")]).filter(|path| !granted(path));
     let own = ["/proc", "/dev", "/tmp"].map(PathBuf::from).into_iter();
-    let protected = || walls.protected.iter().filter(|path| path.exists());
-    let hidden = || walls.hidden.iter().filter(|path| path.exists() && granted(path));
-    let pinned = protected().chain(hidden()).flat_map(|path| grants.parents_to_pin(path));
+    let hidden = || paths::hidden(walls).filter(|path| path.exists() && granted(path));
     let mut steps: Vec<_> = system.chain(own).map(|path| (path, Step::System)).collect();
     steps.extend(grants.read.iter().map(|path| (PathBuf::from(path), Step::Read)));
     steps.extend(grants.write.iter().map(|path| (PathBuf::from(path), Step::Write)));
     // A mount point cannot be renamed.
-    steps.extend(pinned.map(|path| (path, Step::Write)));
-    steps.extend(protected().filter(|path| granted(path)).map(|path| (path.clone(), Step::Protect)));
+    steps.extend(grants.pinned(walls, hidden()).map(|path| (path, Step::Write)));
+    steps.extend(paths::protected(walls).filter(|path| granted(path)).map(|path| (path.clone(), Step::Protect)));
     steps.extend(hidden().map(|path| (path.clone(), Step::Hide)));
     steps
 }

@@ -62,11 +62,19 @@ impl Identity {
 /// Returns all paths of the walls that are mounted or opened later, which [`check`] has accepted.
 pub(super) fn identities(walls: &Walls) -> io::Result<Vec<Identity>> {
     let grants = Grants::new(walls);
-    let protected = || walls.protected.iter().filter(|path| path.exists());
-    let pinned =
-        protected().chain(&walls.hidden).flat_map(|path| grants.parents_to_pin(path)).filter(|path| path.exists());
-    let named = grants.read.iter().chain(&grants.write).copied().chain(protected()).cloned();
+    let pinned = grants.pinned(walls, hidden(walls)).filter(|path| path.exists());
+    let named = grants.read.iter().chain(&grants.write).copied().chain(protected(walls)).cloned();
     named.chain(pinned).map(Identity::new).collect()
+}
+
+/// Returns the hidden paths without those that lie in another one, where nothing can be mounted.
+pub(super) fn hidden(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
+    walls.hidden.iter().filter(|path| path.parent().is_none_or(|parent| !lies_in(parent, &walls.hidden)))
+}
+
+/// Returns the protected paths that exist, without those that lie in a hidden one.
+pub(super) fn protected(walls: &Walls) -> impl Iterator<Item = &PathBuf> {
+    walls.protected.iter().filter(|path| path.exists() && !lies_in(path, &walls.hidden))
 }
 
 /// The grants that take effect.
@@ -88,10 +96,15 @@ impl<'a> Grants<'a> {
         Self { read, write }
     }
 
-    /// Returns the folders strictly between a writable tree and `path`. Renaming one of them would move `path` away.
-    pub(super) fn parents_to_pin(&self, path: &Path) -> impl Iterator<Item = PathBuf> {
-        let trees: Vec<_> = self.write.iter().filter(|tree| path.starts_with(tree)).copied().cloned().collect();
-        let parents: Vec<_> = path.ancestors().skip(1).map(PathBuf::from).collect();
-        parents.into_iter().filter(move |parent| trees.iter().any(|tree| parent != tree && parent.starts_with(tree)))
+    /// Returns the folders strictly between a writable tree and a protected path, or one of these hidden ones. Renaming one of them would
+    /// move the path away. Folders that are protected stay read-only.
+    pub(super) fn pinned<'p>(
+        &'p self,
+        walls: &'p Walls,
+        hidden: impl Iterator<Item = &'p PathBuf>,
+    ) -> impl Iterator<Item = PathBuf> {
+        let is_inside = |parent: &Path| self.write.iter().any(|tree| parent != *tree && parent.starts_with(tree));
+        let parents = protected(walls).chain(hidden).flat_map(|path| path.ancestors().skip(1));
+        parents.filter(move |parent| is_inside(parent) && !lies_in(parent, &walls.protected)).map(PathBuf::from)
     }
 }

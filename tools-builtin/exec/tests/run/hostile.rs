@@ -17,15 +17,52 @@ use crate::setup::{ALL, host, may_write, run, sh, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("a_hidden_path_behind_a_link_stays_hidden_and_programs_run", || {
+        trial("a_hidden_path_behind_a_link_stays_hidden_and_programs_run_where_they_cannot_replace_the_link", || {
             let workspace = TempWorkspace::from_files([("dotfiles/settings", "secret")]);
             symlink("dotfiles", workspace.join("link")).unwrap();
             let root =
-                Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("link/settings")]).unwrap();
+                || Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join("link/settings")]).unwrap();
+            let script =
+                "cat dotfiles/settings link/settings; rm link && mkdir link && echo x > link/settings; echo started";
+            for write in ["fs:write:else/**", "fs:write:dotfiles/**"] {
+                let host = TestHost::new(tools_exec::register).with_grant(&["fs:read:**", "exec:write:**", write]);
+                let answer = sh(&host.with_service(root()).with_service(Sandbox::new()), script);
+                assert!(answer.contains("started") && !answer.contains("secret"), "{answer}");
+            }
+            if may_write() {
+                let host = TestHost::new(tools_exec::register).with_grant(&ALL);
+                let host = host.with_service(root()).with_service(Sandbox::new());
+                let refused = run(&host, json!({"program": "sh", "args": ["-c", script]})).unwrap_err().to_string();
+                assert!(refused.contains("link is a symbolic link"), "{refused}");
+                assert!(workspace.join("link").is_symlink());
+            }
+        }),
+        trial("paths_in_a_hidden_folder_stay_hidden_and_programs_run", || {
+            let workspace = TempWorkspace::from_files([("home/own/settings", "secret"), ("home/own/.envrc", "secret")]);
+            let hidden = ["home/own/settings", "home/own", "home/own/missing"].map(|path| workspace.join(path));
+            let root = || Workspace::open(workspace.path()).unwrap().with_hidden(&hidden).unwrap();
+            for grant in [&ALL[..], &["fs:read:**", "exec:write:**"]] {
+                let host = TestHost::new(tools_exec::register).with_grant(grant);
+                let host = host.with_service(root()).with_service(Sandbox::new());
+                let answer =
+                    sh(&host, "cat home/own/settings home/own/.envrc; echo x > home/own/settings; echo started");
+                assert!(answer.contains("started") && !answer.contains("secret"), "{answer}");
+                assert_eq!(workspace.read("home/own/settings"), "secret");
+            }
+        }),
+        trial("a_hidden_file_in_a_protected_folder_opens_nothing_beside_it", || {
+            if !may_write() {
+                return;
+            }
+            let workspace = TempWorkspace::from_files([(".git/hooks/sub/key", "secret"), (".git/hooks/sub/x", "old")]);
+            let root =
+                Workspace::open(workspace.path()).unwrap().with_hidden([workspace.join(".git/hooks/sub/key")]).unwrap();
             let host =
                 TestHost::new(tools_exec::register).with_grant(&ALL).with_service(root).with_service(Sandbox::new());
-            let answer = sh(&host, "cat dotfiles/settings link/settings; echo started");
+            let answer = sh(&host, "cd .git/hooks/sub; cat key; echo new > x; echo new > y; echo started");
             assert!(answer.contains("started") && !answer.contains("secret"), "{answer}");
+            assert_eq!(workspace.read(".git/hooks/sub/x"), "old");
+            assert!(!workspace.join(".git/hooks/sub/y").exists());
         }),
         trial("names_that_are_not_unicode_do_not_expose_what_is_below_them", || {
             let workspace = TempWorkspace::new();

@@ -6,8 +6,8 @@ use tools::{Approval, Approver, Decision, visible_line};
 
 use super::peer::{Peer, PeerRequest};
 
-/// The number of characters of the arguments that a question shows.
-const ARGUMENTS: usize = 4000;
+/// The maximum length of the shown arguments, in KiB. No question is asked about longer ones, because it cannot show the rest.
+const MAX_KIB: usize = 64;
 
 /// The number of lines of a preview that a question shows.
 const PREVIEW_LINES: usize = 200;
@@ -30,7 +30,14 @@ impl Approver for PeerApprover {
             if !self.0.supports("elicitation/create") {
                 return Decision::Abstain;
             }
-            let message = question(&approval).await;
+            let arguments = visible_line(&approval.arguments.to_string(), usize::MAX);
+            if arguments.len() > MAX_KIB << 10 {
+                let reason = format!(
+                    "a question shows at most {MAX_KIB} KiB of arguments; send shorter ones, or ask the user for a grant"
+                );
+                return Decision::Deny { reason };
+            }
+            let message = question(&approval, &arguments).await;
             let allow = json!({"type": "boolean", "title": "Allow this call"});
             let schema = json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
             let params = json!({"message": message, "requestedSchema": schema});
@@ -52,9 +59,9 @@ fn decision(answer: &Value) -> Decision {
     }
 }
 
-/// Returns the question. It shows every target, because a person cannot approve unseen ones. Invisible characters are escaped, and the
+/// Returns the question. It shows every target and all arguments, because a person cannot approve unseen ones. Invisible characters are escaped, and the
 /// lines of the call are indented, so that they cannot look like words of the server.
-async fn question(approval: &Approval<'_>) -> String {
+async fn question(approval: &Approval<'_>, arguments: &str) -> String {
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut lines = vec![format!("The tool {} {asks}:", approval.tool)];
     for target in approval.targets {
@@ -64,7 +71,7 @@ async fn question(approval: &Approval<'_>) -> String {
         lines.push(format!("  {}{granted}", visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)));
     }
     lines.push("with:".to_owned());
-    lines.push(format!("  {}", visible_line(&approval.arguments.to_string(), ARGUMENTS)));
+    lines.push(format!("  {arguments}"));
     match approval.preview().await {
         Some(Ok(preview)) => {
             lines.push("preview:".to_owned());

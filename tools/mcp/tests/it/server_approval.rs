@@ -52,6 +52,24 @@ async fn a_person_at_the_client_approves_or_denies_a_call() {
 }
 
 #[tokio::test]
+async fn no_call_is_approved_of_which_a_part_is_not_shown() {
+    let server = server(catalog(), ToolContext::new());
+    let arguments = |length: usize| json!({"path": "a.txt", "text": format!("{}tail", "\u{202e}".repeat(length))});
+    for mode in BOTH {
+        let (person, _heard) = Person::new(Some(json!({"allow": true})));
+        let connected = connect(&server, mode, person.clone()).await;
+        let result = call(&connected.client, "write", arguments(5000)).await.unwrap();
+        assert_eq!(text_of(&result), ("written".to_owned(), false));
+        let asked = person.asked.lock().unwrap().clone();
+        assert!(asked[0].contains("tail\"}"), "{}", asked[0].len());
+
+        let (text, is_error) = text_of(&call(&connected.client, "write", arguments(9000)).await.unwrap());
+        assert!(is_error && text.contains("shorter"), "{text}");
+        assert_eq!(person.asked.lock().unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_client_without_elicitation_is_refused() {
     let server = server(catalog(), ToolContext::new());
     for mode in BOTH {
