@@ -1,6 +1,6 @@
 //! A file of JSON lines.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +35,10 @@ struct JsonLines {
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
     let path = settings.required("path")?;
+    if Path::new(path).exists() && !Path::new(path).is_file() {
+        let reason = "is a folder or a device; name a file".to_owned();
+        return Err(ChannelError::Field { field: "path", reason });
+    }
     if settings.text("inbox") == Some(path) {
         let reason = "is the file of the messages that go out; name another one".to_owned();
         return Err(ChannelError::Field { field: "inbox", reason });
@@ -87,12 +91,17 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
     }
 }
 
-/// Opens the file, and creates it for the user alone.
+/// Opens the file, and creates it and its folder for the user alone.
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
+    let (mut options, mut folders) = (OpenOptions::new(), DirBuilder::new());
     options.append(true).create(true);
+    folders.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    }
+    path.parent().map_or(Ok(()), |folder| folders.create(folder))?;
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
