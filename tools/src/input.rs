@@ -5,9 +5,9 @@ use protocol::json::Node;
 use serde::de::{DeserializeOwned, Error as _};
 use serde_json::{Error, Value};
 
-/// The error for arguments that do not fit a type, if some of them are secret: serde's error might quote them.
+/// The error for arguments that do not fit a type, if some of them may be secret: serde's error might quote them.
 const REFUSED_WITH_SECRETS: &str =
-    "arguments that the tool refuses; the reason is hidden, because some of them are secret";
+    "arguments that the tool refuses; the reason is hidden, because some of them may be secret";
 
 /// The arguments that a handler receives: parsed strictly and validated against the tool's schema. Clones share them.
 ///
@@ -64,7 +64,7 @@ impl Input {
     /// Deserializes the arguments into a type, as [`Json::deserialize`] does.
     ///
     /// # Errors
-    /// Returns serde's error if the type is narrower than the tool's schema. If some arguments are secret, the error hides the
+    /// Returns serde's error if the type is narrower than the tool's schema. If some arguments may be secret, the error hides the
     /// reason, which might quote them.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.json

@@ -110,7 +110,7 @@ impl Cli {
             Command::Sessions(sessions) => sessions.run(),
             Command::Audit(audit) => audit.run(),
             Command::Providers(providers) => on_runtime(providers.run()),
-            Command::Doctor(doctor) => doctor.run(),
+            Command::Doctor(doctor) => on_runtime(doctor.run()),
             Command::Export(export) => export.run(),
             Command::Lint(lint) => on_runtime(lint.run()),
             Command::Lock(lock) => lock.run(),

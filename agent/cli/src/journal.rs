@@ -26,7 +26,7 @@ use crate::{program, shell};
 pub(crate) use self::absent::Recording;
 pub(crate) use self::backend::{damage, show, verify};
 #[cfg(feature = "journal")]
-pub(crate) use self::recording::Recording;
+pub(crate) use self::{recording::Recording, sqlite::advice};
 
 /// The flag of the key `sessions.record`.
 const NO_JOURNAL: &str = "--no-journal";

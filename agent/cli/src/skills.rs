@@ -14,7 +14,7 @@ pub(crate) use absent::{Library, control_files, findings, insert, report, sectio
 #[cfg(feature = "skill")]
 use library::clash_text;
 #[cfg(feature = "skill")]
-pub(crate) use library::{Library, Shelved};
+pub(crate) use library::{Library, Shelved, approval_command};
 #[cfg(feature = "skill")]
 pub(crate) use report::{findings, report};
 #[cfg(feature = "skill")]

@@ -16,6 +16,9 @@ const SHOWN_RUNS: usize = 3;
 /// The tools of a search. One of them calls others.
 const OF_SEARCH: [&str; 2] = ["tools.call", "tools.search"];
 
+/// The longest interval in seconds: a leap year.
+const LONGEST_INTERVAL: u32 = 366 * 24 * 60 * 60;
+
 /// The characters of the work that a preview shows on its line.
 const SHOWN_WORK: usize = 500;
 
@@ -44,7 +47,7 @@ pub(crate) async fn add(
     #[schemars(length(max = 200))]
     cron: Option<String>,
     /// The interval in seconds. The first run is after one interval.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = LONGEST_INTERVAL))]
     every: Option<u32>,
     /// The time of the only run, such as `2030-12-24T09:00` in the zone, or with an offset.
     #[schemars(length(max = 64))]

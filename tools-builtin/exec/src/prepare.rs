@@ -13,7 +13,7 @@ use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
 use crate::protected::{Protected, shown};
-use crate::report::left_out;
+use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
@@ -146,7 +146,8 @@ impl Prepared {
         streams: Streams,
     ) -> Result<Self, ToolError> {
         let Place { cwd, program, toolchains, search } = place;
-        let granted = Granted::from_context(cx);
+        let mut granted = Granted::from_context(cx);
+        let absent = if confinement.is_some() { granted.take_missing(workspace) } else { Vec::new() };
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
         let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
@@ -162,7 +163,7 @@ impl Prepared {
         }
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
-        let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().collect();
+        let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().chain(missing(&absent)).collect();
         if confinement.is_none() {
             notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
         }

@@ -9,7 +9,7 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::network;
-use crate::report::{left_out, shortened};
+use crate::report::{left_out, missing, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
 use crate::walls::{Confinement, Limits};
@@ -36,14 +36,16 @@ pub(crate) fn preview(cx: &ToolContext, command: &str, cwd: &str, seconds: Optio
 pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
     let Some(confinement) = sandbox.confinement()? else { return Ok(UNCONFINED.to_owned()) };
-    let granted = Granted::from_context(cx);
+    let workspace = cx.need::<Workspace>()?;
+    let mut granted = Granted::from_context(cx);
+    let absent = granted.take_missing(&workspace);
     let mut text = format!("reads: {}, the folders of the system\n", listed(&granted.readable));
     text += &format!("changes: {}\n", changes(cx, &granted, &confinement)?);
     text += &format!("network: {}\n", network(cx, &confinement));
-    if let Some(note) = left_out(granted.left_out()) {
+    for note in [left_out(granted.left_out()), missing(&absent)].into_iter().flatten() {
         text += &format!("note: {note}\n");
     }
-    for Folders { toolchain, read, .. } in sandbox.toolchains(&*cx.need::<Workspace>()?) {
+    for Folders { toolchain, read, .. } in sandbox.toolchains(&workspace) {
         let read: Vec<_> = read.iter().map(|path| below_home(path, sandbox.home())).collect();
         text += &format!("{toolchain}: reads {}, changes a cache of this workspace\n", read.join(", "));
     }

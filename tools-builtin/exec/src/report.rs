@@ -23,7 +23,19 @@ pub(crate) fn left_out(clauses: &[String]) -> Option<String> {
     (!clauses.is_empty()).then(text)
 }
 
-/// Names clauses in one line.
+/// Returns a note that names the writable paths that do not exist.
+pub(crate) fn missing(paths: &[String]) -> Option<String> {
+    let text = || {
+        format!(
+            "programs cannot create these paths, because the kernel opens only those that exist: {}; create them first, such as by \
+             fs.write, or grant the folder around them",
+            shortened(paths)
+        )
+    };
+    (!paths.is_empty()).then(text)
+}
+
+/// Names clauses or paths in one line.
 pub(crate) fn shortened(clauses: &[String]) -> String {
     let mut names: Vec<String> = clauses.iter().take(NAMED).map(|clause| visible_line(clause, SHOWN)).collect();
     if clauses.len() > NAMED {

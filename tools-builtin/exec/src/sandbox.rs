@@ -208,6 +208,13 @@ impl Granted {
         on_disk(workspace, &self.writable).iter().any(|path| path.exists())
     }
 
+    /// Takes out the writable paths that do not exist, and returns them. Programs cannot create them, because the kernel opens only paths
+    /// that are there.
+    pub(crate) fn take_missing(&mut self, workspace: &Workspace) -> Vec<String> {
+        let is_missing = |path: &mut TreePath| !workspace.root().join(&path.path).exists();
+        self.writable.paths.extract_if(.., is_missing).map(|path| path.to_string()).collect()
+    }
+
     /// Returns the clauses about files that do not reach programs.
     pub(crate) fn left_out(&self) -> &[String] {
         // Writing needs the right to read, so this has the clauses of both.

@@ -21,6 +21,9 @@ pub enum MemoryError {
         /// The name of the project.
         name: String,
     },
+    /// The scope names no project, and no session tells which one it is.
+    #[error("\"project\" does not say which project; use \"project/NAME\", or \"user\"")]
+    UnnamedProject,
     /// The text is no scope.
     #[error("{scope:?} is not a scope; use \"project\", \"user\" or \"project/NAME\"")]
     Scope {

@@ -1,5 +1,7 @@
 //! The commands of the user, who owns all memories.
 
+use std::collections::BTreeSet;
+
 use tools_store::rusqlite::{Transaction, params};
 
 use crate::row::{COLUMNS, all, find, remove};
@@ -53,7 +55,7 @@ impl Memory {
         })
     }
 
-    /// Confirms memories: the user has read them, and later sessions may begin with them. Returns them.
+    /// Confirms memories: the user has read them, and later sessions may begin with them. Returns each of them once.
     ///
     /// # Errors
     /// Returns [`MemoryError::NoEntry`] if there is no memory of a number. None is then confirmed.
@@ -64,7 +66,7 @@ impl Memory {
         })
     }
 
-    /// Removes memories. Returns them.
+    /// Removes memories. Returns each of them once.
     ///
     /// # Errors
     /// Returns [`MemoryError::NoEntry`] if there is no memory of a number. None is then removed.
@@ -82,7 +84,8 @@ impl Memory {
             return ids.first().map_or(Ok(Vec::new()), |id| Err(missing(*id)));
         };
         store.write_blocking(|transaction| {
-            let changed = ids.iter().map(|id| {
+            let mut seen = BTreeSet::new();
+            let changed = ids.iter().filter(|id| seen.insert(**id)).map(|id| {
                 let entry = find(transaction, "id = ?", [id])?.ok_or_else(|| missing(*id))?;
                 change(transaction, *id)?;
                 Ok(entry)

@@ -48,6 +48,7 @@ impl Scope {
         match text.split_once('/') {
             None if text == USER => Ok(Self::User),
             Some((PROJECT, name)) if is_name(name) => Ok(Self::Project(name.to_owned())),
+            None if text == PROJECT => Err(MemoryError::UnnamedProject),
             _ => Err(MemoryError::Scope { scope: visible_line(text, 80) }),
         }
     }

@@ -1,6 +1,6 @@
 //! A file of JSON lines.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +36,10 @@ struct JsonLines {
 
 fn create(settings: &ChannelSettings) -> Result<Arc<dyn Channel>, ChannelError> {
     let path = PathBuf::from(settings.required("path")?);
+    if path.exists() && !path.is_file() {
+        let reason = "is a folder or a device; name a file".to_owned();
+        return Err(ChannelError::Field { field: "path", reason });
+    }
     let inbox = settings.text("inbox").map(PathBuf::from);
     if inbox.as_ref().is_some_and(|inbox| real_path(inbox) == real_path(&path)) {
         let reason = "is the file of the messages that go out; name another one".to_owned();
@@ -89,12 +93,17 @@ fn append(path: &Path, line: &str) -> Result<(), SendError> {
     }
 }
 
-/// Opens the file, and creates it for the user alone.
+/// Opens the file, and creates it and its folder for the user alone.
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
+    let (mut options, mut folders) = (OpenOptions::new(), DirBuilder::new());
     options.append(true).create(true);
+    folders.recursive(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        std::os::unix::fs::DirBuilderExt::mode(&mut folders, 0o700);
+    }
+    path.parent().map_or(Ok(()), |folder| folders.create(folder))?;
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),

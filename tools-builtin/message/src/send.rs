@@ -32,7 +32,7 @@ pub(crate) async fn send(
     /// The subject: one line. Channels without subjects put it before the text.
     #[schemars(length(min = 1, max = 200))]
     subject: Option<String>,
-    /// Recipients of a mail, among those of the channel. All of them if omitted.
+    /// Recipients of a mail, among those of the channel. All of them if omitted or empty.
     #[serde(default)]
     #[schemars(length(max = 50))]
     to: Vec<String>,
@@ -44,14 +44,17 @@ pub(crate) async fn send(
     Ok(format!("sent to {}", message.channel))
 }
 
-/// Refuses a channel that nobody needs to be asked about. Recipients are left out: the model may not know them before the call is allowed.
+/// Refuses a blank text and a channel that nobody needs to be asked about. Recipients are left out: the model may not know them before the call is allowed.
 fn check(
     cx: &ToolContext,
     channel: String,
-    _text: String,
+    text: String,
     _subject: Option<String>,
     _to: Vec<String>,
 ) -> Result<(), ToolError> {
+    if text.chars().all(|c| c == ' ' || is_invisible(c)) {
+        return Err(SendError::not_sent("the text is blank; write the message").into());
+    }
     let channels = cx.need::<Channels>()?;
     let message = addressed(cx, &channels, OutgoingMessage::new(channel, ""))?;
     channels.get(&message.channel).map(drop)
@@ -132,11 +135,16 @@ fn chosen(channel: &dyn Channel, name: &str, wanted: &[String]) -> Result<Vec<St
             "the channel {name} has no recipients to choose from; leave out `to`"
         )));
     }
-    match wanted.iter().find(|wanted| !all.contains(wanted)) {
+    // `Ada <ada@example.org>` is also named by its address.
+    let is_named = |one: &str, wanted: &str| {
+        one == wanted
+            || one.strip_suffix('>').and_then(|one| one.rsplit_once('<')).is_some_and(|(_, one)| one == wanted)
+    };
+    match wanted.iter().find(|wanted| !all.iter().any(|one| is_named(one, wanted))) {
         Some(_) => Err(SendError::not_sent(format!(
             "`to` names a recipient that the channel {name} does not have; use some of: {}",
             all.join(", ")
         ))),
-        None => Ok(all.iter().filter(|one| wanted.contains(one)).cloned().collect()),
+        None => Ok(all.iter().filter(|one| wanted.iter().any(|wanted| is_named(one, wanted))).cloned().collect()),
     }
 }

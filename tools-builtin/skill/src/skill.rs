@@ -30,6 +30,8 @@ pub struct Skill {
     file: String,
     folder: Arc<Folder>,
     pinned: Option<Arc<Contents>>,
+    /// The next step of the user after a change of the pinned contents.
+    step: String,
 }
 
 /// The owner of a skill's folder, who decides what it says.
@@ -71,7 +73,7 @@ pub enum SkillError {
     },
     /// The folder is not the one that the user has approved.
     #[error(
-        "the skill {name:?} has changed since this session began ({}); ask the user to look at it and approve it again",
+        "the skill {name:?} has changed since this session began ({}); ask the user to look at it and to {step}",
         named_files(files)
     )]
     Changed {
@@ -79,6 +81,8 @@ pub enum SkillError {
         name: String,
         /// The files that differ.
         files: Vec<String>,
+        /// The next step of the user, as the host names it.
+        step: String,
     },
     /// The folder or a file in it cannot be used.
     #[error("the skill {name:?} cannot be read: {error}")]
@@ -105,7 +109,17 @@ impl Skill {
         file: String,
         folder: Folder,
     ) -> Self {
-        Self { name, origin, path, front_matter, faults, file, folder: Arc::new(folder), pinned: None }
+        Self {
+            name,
+            origin,
+            path,
+            front_matter,
+            faults,
+            file,
+            folder: Arc::new(folder),
+            pinned: None,
+            step: String::new(),
+        }
     }
 
     /// Returns the name by which the skill is called.
@@ -148,9 +162,10 @@ impl Skill {
     }
 
     /// Pins the skill to [its contents](Self::contents), which a person has approved. Reading any other content is refused from then on.
+    /// The error asks the user to take this step, such as `run toolcrib skills approve tides`.
     #[must_use]
-    pub fn with_pinned(self, contents: Contents) -> Self {
-        Self { pinned: Some(Arc::new(contents)), ..self }
+    pub fn with_pinned(self, contents: Contents, step: impl Into<String>) -> Self {
+        Self { pinned: Some(Arc::new(contents)), step: step.into(), ..self }
     }
 
     /// Reads the whole text again. Blocks.
@@ -198,7 +213,7 @@ impl Skill {
     }
 
     fn changed(&self, files: Vec<String>) -> SkillError {
-        SkillError::Changed { name: self.name.clone(), files }
+        SkillError::Changed { name: self.name.clone(), files, step: self.step.clone() }
     }
 
     fn fault(&self, error: FolderError) -> SkillError {

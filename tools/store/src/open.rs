@@ -171,6 +171,7 @@ impl Schema {
     fn refused(&self, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError {
         move |error| match error.sqlite_error_code() {
             Some(rusqlite::ErrorCode::NotADatabase) => self.other_file(path),
+            _ if path.is_dir() => self.unopened(path, "it is a directory; name a file".to_owned()),
             _ => self.unopened(path, reason(error)),
         }
     }

@@ -58,6 +58,10 @@ enum CronCommand {
         /// The ID of the job
         id: i64,
 
+        /// Remove a job of any workspace, also of one whose folder is gone
+        #[arg(long)]
+        all: bool,
+
         #[command(flatten)]
         root: RootOption,
     },
@@ -92,8 +96,8 @@ impl CronArgs {
                 jobs::open(root.workspace()?)?.set_paused(id, false, Timestamp::now()).await?;
                 notice::note(&format!("job {id} is resumed"));
             }
-            CronCommand::Remove { id, root } => {
-                jobs::open(root.workspace()?)?.remove(id).await?;
+            CronCommand::Remove { id, all, root } => {
+                remove(id, all, root.workspace()?).await?;
                 notice::note(&format!("job {id} is removed"));
             }
             CronCommand::Log { id, last, root, json } => {
@@ -101,6 +105,23 @@ impl CronArgs {
             }
         }
         Ok(Exit::Success)
+    }
+}
+
+/// Removes a job of the workspace, or with `all` of any.
+async fn remove(id: i64, all: bool, workspace: String) -> Result<(), Error> {
+    let jobs = jobs::open(workspace)?;
+    let other = match jobs.remove(id).await {
+        Err(error @ CronError::Unknown { .. }) => (show::workspace(&jobs, id).await?, error),
+        removed => return Ok(removed?),
+    };
+    match other {
+        (Some(workspace), _) if all => Ok(jobs::open(workspace)?.remove(id).await?),
+        (Some(workspace), error) => {
+            let hint = format!("job {id} is one of {workspace}; to remove it, add --all");
+            Err(Error::Unfinished { error: Box::new(error.into()), hint })
+        }
+        (None, error) => Err(error.into()),
     }
 }
 

@@ -43,10 +43,10 @@ pub(super) struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    pub(super) fn run(self) -> Result<Exit, Error> {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default());
         let (found, default) = (settings.as_ref().ok(), Settings::default());
-        let session = Session::new(&self.root, found.unwrap_or(&default));
+        let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
         let facts = settings.and_then(|settings| session.facts(&settings, &self.root)).unwrap_or_else(|error| {
             findings.push(Finding::new("settings", error.to_string()));
@@ -71,14 +71,21 @@ impl DoctorArgs {
 struct Session {
     library: Library,
     services: Result<Services, Error>,
+    /// The fault of the configured speech.
+    speech: Option<String>,
 }
 
 impl Session {
-    fn new(root: &RootOption, settings: &Settings) -> Self {
-        match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
-            Ok(library) => Self { services: root.services_with(settings, &library), library },
-            Err(error) => Self { services: Err(error), library: Library::default() },
-        }
+    async fn new(root: &RootOption, settings: &Settings) -> Self {
+        let (services, library) = match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
+            Ok(library) => (root.services_with(settings, &library), library),
+            Err(error) => (Err(error), Library::default()),
+        };
+        let speech = match &services {
+            Ok(services) => speech::fault(services, settings).await,
+            Err(_) => None,
+        };
+        Self { library, services, speech }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -109,7 +116,7 @@ impl Session {
         findings.extend(web::missing_channels(settings).into_iter().map(|fault| Finding::new("channel", fault)));
         match &self.services {
             Ok(services) => {
-                findings.extend(speech::fault(services, settings).map(|fault| Finding::new("speech", fault)));
+                findings.extend(self.speech.clone().map(|fault| Finding::new("speech", fault)));
                 findings.extend(unmet(services));
                 findings.extend(unsent(services));
             }
@@ -130,7 +137,7 @@ impl Session {
             .chain(jobs(root))
             .chain(web::report(settings)?)
             .chain(memory::report())
-            .chain(speech::report(self.services.as_ref().ok(), settings)?)
+            .chain(speech::report(self.services.as_ref().ok(), self.speech.as_deref(), settings)?)
             .chain(skills::report(&self.library));
         Ok(lines.map(|line| visible(&line).into_owned()).collect())
     }
@@ -252,13 +259,13 @@ mod tests {
         String::new()
     }
 
-    fn findings() -> Vec<Finding> {
-        Session::new(&RootOption::default(), &Settings::default()).findings(&Settings::default())
+    async fn findings() -> Vec<Finding> {
+        Session::new(&RootOption::default(), &Settings::default()).await.findings(&Settings::default())
     }
 
-    #[test]
-    fn a_conflict_names_both_places() {
-        let findings = findings();
+    #[tokio::test]
+    async fn a_conflict_names_both_places() {
+        let findings = findings().await;
         let conflicts: Vec<_> = findings.iter().filter(|finding| finding.check == "conflict").collect();
         let [of_tool, of_provider] = &conflicts[..] else { panic!("{conflicts:?}") };
         assert_eq!((of_tool.tool.as_deref(), of_tool.provider.as_deref()), (Some("twin"), None));
@@ -268,16 +275,16 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_provider_that_cannot_be_named_is_a_finding() {
-        let findings = findings();
+    #[tokio::test]
+    async fn a_provider_that_cannot_be_named_is_a_finding() {
+        let findings = findings().await;
         let finding = findings.iter().find(|finding| finding.provider.as_deref() == Some("no name")).unwrap();
         assert_eq!(finding.check, "definition");
         assert!(finding.message.contains("use letters, digits"), "{finding:?}");
     }
 
-    #[test]
-    fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
+    #[tokio::test]
+    async fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
         let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
         let report = report(&[conflict], false).concat();
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
@@ -287,14 +294,14 @@ mod tests {
             "{without_speech:?}"
         );
         assert_eq!(
-            DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().unwrap(),
+            DoctorArgs { root: RootOption::default(), config: ConfigOptions::none(), json: true }.run().await.unwrap(),
             Exit::Problems
         );
     }
 
-    #[test]
-    fn a_definition_that_cannot_be_built_is_a_finding() {
-        let findings = findings();
+    #[tokio::test]
+    async fn a_definition_that_cannot_be_built_is_a_finding() {
+        let findings = findings().await;
         let finding = findings.iter().find(|finding| finding.check == "definition").unwrap();
         assert_eq!(finding.tool.as_deref(), Some("unbuilt"));
         assert!(finding.message.contains("`field`"), "{finding:?}");

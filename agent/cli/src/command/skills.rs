@@ -14,7 +14,7 @@ use crate::notice::{self, FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::root::RootOption;
-use crate::skills::{Library, Shelved};
+use crate::skills::{Library, Shelved, approval_command};
 use crate::visible::visible;
 
 /// The maximum length of a description in a list, in characters.
@@ -162,7 +162,7 @@ fn show(library: &Library, name: &str) -> Result<(), Error> {
                     page += &format!("  digest: {}\n", subject.digest());
                 }
                 // The text is that of the digest.
-                skill.clone().with_pinned(contents).text()
+                skill.clone().with_pinned(contents, format!("run {}", approval_command(name))).text()
             }
             Err(error) => {
                 page += &format!("  files: {}\n", visible(&error.to_string()));
@@ -223,11 +223,23 @@ async fn approve(library: &Library, name: &str, digests: &[Digest]) -> Result<Ex
     page += &format!("  digest: {digest}\n");
     output::page(&page)?;
     notice::hint(&format!("{} skills show {name} prints the text; look at the files too", program::name()));
+    let rival = library.rival(shelved);
+    if let Some(rival) = rival {
+        notice::warning(&format!(
+            "the skill {} at {} has the same name: once this one is approved, neither is used; rename one",
+            rival.name(),
+            rival.path().display(),
+        ));
+    }
     if !is_approved(digests, &digest, "this skill").await? {
         return Ok(Exit::Refused);
     }
     approvals.approve(&subject, &digest)?;
-    notice::note(&format!("approved the skill {name}; new sessions may use it"));
+    let next = match rival {
+        Some(_) => "rename it or the other of this name, because neither is used",
+        None => "new sessions may use it",
+    };
+    notice::note(&format!("approved the skill {name}; {next}"));
     Ok(Exit::Success)
 }
 
@@ -251,6 +263,10 @@ fn facts(subject: &Subject, changes: &[Change]) -> String {
 fn revoke(library: &Library, name: &str) -> Result<(), Error> {
     let Some(approvals) = Library::approvals() else { return Err(Error::NoHome) };
     let was_approved = approvals.revoke(library.workspace(), name)?;
+    // An approval can be revoked after its skill is gone.
+    if !was_approved {
+        library.find(name)?;
+    }
     let text = if was_approved { "revoked the approval of the skill" } else { "there was no approval of the skill" };
     notice::note(&format!("{text} {name}"));
     Ok(())

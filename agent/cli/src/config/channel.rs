@@ -84,11 +84,8 @@ impl Channel {
                 };
                 channel.fields.insert(field.name.to_owned(), texts);
             }
-            let is_set = channel.fields.contains_key(field.name) || channel.secrets.contains_key(field.name);
-            if field.is_required && !is_set {
-                return Err(format!("has no {}; set it", field.name));
-            }
         }
+        // Before a missing one, which can be this one misspelt.
         if let Some(other) = table.keys().next() {
             let names = kind.fields.iter().flat_map(|field| match field.value {
                 FieldType::Secret => vec![format!("{}_env", field.name), format!("{}_file", field.name)],
@@ -96,6 +93,10 @@ impl Channel {
             });
             let known: Vec<_> = ["type".to_owned()].into_iter().chain(names).collect();
             return Err(format!("has the unknown setting {other}; those of this type are {}", known.join(", ")));
+        }
+        let is_set = |name| channel.fields.contains_key(name) || channel.secrets.contains_key(name);
+        if let Some(missing) = kind.fields.iter().find(|field| field.is_required && !is_set(field.name)) {
+            return Err(format!("has no {}; set it", missing.name));
         }
         Ok(channel)
     }

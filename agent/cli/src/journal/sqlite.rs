@@ -72,13 +72,13 @@ pub(crate) fn show(path: &Path, session: Option<&str>, is_json: bool) -> Result<
     let audit = Audit::open(located(path)?)?;
     audit.visit(session, visitor)?;
     match session {
-        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), advice: sessions(&audit, name)? }),
+        Some(name) if is_empty => Err(Error::NoCalls { name: name.to_owned(), advice: advice(&audit, name)? }),
         _ => printed,
     }
 }
 
-/// Returns advice that lists the sessions, with similar names first.
-fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
+/// Returns advice that lists the sessions of a journal, with similar names first.
+pub(crate) fn advice(audit: &Audit, name: &str) -> Result<String, Error> {
     let mut names = BTreeSet::new();
     audit.visit(None, |entry| {
         names.extend(entry.session);
@@ -88,7 +88,7 @@ fn sessions(audit: &Audit, name: &str) -> Result<String, Error> {
     let others = names.iter().filter(|name| !near.contains(name));
     let named: Vec<_> = near.iter().chain(others).take(NAMED).map(|other| format!("{other:?}")).collect();
     Ok(match names.len() {
-        0 => "no call in it has a session, so omit --session".to_owned(),
+        0 => "no call in it has a session, so there is none to name".to_owned(),
         count if count > NAMED => format!("the sessions are {} and {} more", named.join(", "), count - NAMED),
         _ => format!("the sessions are {}", named.join(", ")),
     })

@@ -118,6 +118,13 @@ impl Library {
         if found.is_empty() { Err(Error::NoSkill { name: name.to_owned() }) } else { Ok(found) }
     }
 
+    /// Returns a skill that sessions may use now and not once this one is approved, because both would have one name.
+    pub(crate) fn rival(&self, shelved: &Shelved) -> Option<&Skill> {
+        let name = shelved.skill.name().to_lowercase();
+        let mut trusted = self.skills.iter().filter(|other| other.is_trusted() && !std::ptr::eq(*other, shelved));
+        trusted.find(|other| other.skill.name().to_lowercase() == name).map(|other| &other.skill)
+    }
+
     /// Returns the facts about a project's skill that the user approves.
     pub(crate) fn subject(&self, skill: &Skill, contents: &Contents) -> Subject {
         subject(skill, contents, &self.workspace)
@@ -139,7 +146,7 @@ impl Shelved {
     pub(crate) fn standing_text(&self) -> String {
         let approve = || match self.has_namesake {
             true => "another skill has this name; rename one".to_owned(),
-            false => format!("run {}", self.approval_command()),
+            false => format!("run {}", approval_command(self.skill.name())),
         };
         match &self.standing {
             Standing::Ready => "ready".to_owned(),
@@ -167,14 +174,15 @@ impl Shelved {
         };
         let step = match self.has_namesake {
             true => "rename it, because another skill of the project has this name".to_owned(),
-            false => format!("run {}; new sessions then have it", self.approval_command()),
+            false => format!("run {}; new sessions then have it", approval_command(self.skill.name())),
         };
         Some(format!("{state}; ask the user to {step}"))
     }
+}
 
-    fn approval_command(&self) -> String {
-        format!("{} skills approve {}", program::name(), self.skill.name())
-    }
+/// Returns the command that approves the skill of this name.
+pub(crate) fn approval_command(name: &str) -> String {
+    format!("{} skills approve {name}", program::name())
 }
 
 /// Returns the sentence on a name that several skills have.
@@ -204,7 +212,8 @@ fn judged(skill: Skill, workspace: &str, approvals: Option<&Approvals>, has_name
     };
     let present = subject(&skill, &contents, workspace);
     if present.digest() == approved.digest() {
-        return (skill.with_pinned(contents), Standing::Ready);
+        let step = format!("run {}", approval_command(skill.name()));
+        return (skill.with_pinned(contents, step), Standing::Ready);
     }
     let changes = present.changes_since(&approved).into_iter().map(|change| change.fact).collect();
     (skill, Standing::Changed(changes))

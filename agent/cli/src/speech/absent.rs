@@ -15,12 +15,16 @@ pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
 }
 
 /// Returns no line.
-pub(crate) fn report(_services: Option<&Services>, _settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn report(
+    _services: Option<&Services>,
+    _fault: Option<&str>,
+    _settings: &Settings,
+) -> Result<Vec<String>, ConfigError> {
     Ok(Vec::new())
 }
 
 /// Returns no fault.
-pub(crate) fn fault(_services: &Services, _settings: &Settings) -> Option<String> {
+pub(crate) async fn fault(_services: &Services, _settings: &Settings) -> Option<String> {
     None
 }
 

@@ -1,17 +1,24 @@
 //! The line and the faults of `doctor` on speech.
 
-use tools::Services;
+use serde_json::json;
 use tools::context::Need;
+use tools::{Grant, Services, ToolContext};
 use tools_builtin::tts::{self, Speech};
 
-use super::service::configured;
+use super::service::{SPEAK, configured};
 use crate::config::{ConfigError, Settings};
 
-/// Returns the line on the backend: what is missing on this machine, and the linked backends. `services` are those of a session.
-pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Result<Vec<String>, ConfigError> {
+/// Returns the line on the backend: what is missing on this machine, and the linked backends. `services` are those of a session, and
+/// `fault` is the [`fault`] of them.
+pub(crate) fn report(
+    services: Option<&Services>,
+    fault: Option<&str>,
+    settings: &Settings,
+) -> Result<Vec<String>, ConfigError> {
     let speech = configured(settings)?;
     let state = match services.map(absence) {
         Some(Some(reason)) => format!("not available: {reason}"),
+        Some(None) if fault.is_some() => "not usable with this voice".to_owned(),
         Some(None) => "ready".to_owned(),
         // Another finding has the reason.
         None => "not checked".to_owned(),
@@ -28,10 +35,20 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Result
     Ok(vec![format!("speech: {}{place}, {state}; linked: {}{unproven}", speech.backend().name, names(false))])
 }
 
-/// Returns the fault of a backend that the settings name and this machine lacks. The usual one is a fact alone, because nobody asked for it.
-pub(crate) fn fault(services: &Services, settings: &Settings) -> Option<String> {
-    let named = settings.speech.backend.as_ref()?;
-    Some(format!("{}: tts.speak is not available: {}", named.origin, absence(services)?))
+/// Returns the fault of a backend that the settings name and this machine lacks, or of the configured voice of a program. The usual backend
+/// is a fact alone, because nobody asked for it.
+pub(crate) async fn fault(services: &Services, settings: &Settings) -> Option<String> {
+    if let Some(reason) = absence(services) {
+        let named = settings.speech.backend.as_ref()?;
+        return Some(format!("{}: {SPEAK} is not available: {reason}", named.origin));
+    }
+    let voice = settings.speech.voice.as_ref()?;
+    // A service would be paid for the word.
+    services.get::<Speech>().filter(|speech| speech.base_url().is_none())?;
+    let grant = Grant::parse(["speech:read:text"]).ok()?;
+    let cx = ToolContext::new().with_services(services.clone()).with_grant(grant);
+    let error = tools::execute(&cx, SPEAK, json!({"text": "one"})).await.err()?;
+    Some(format!("{}: the voice {:?} does not speak: {error}", voice.origin, voice.value))
 }
 
 /// Returns true if the backend is missing that a session without settings has.
@@ -56,17 +73,17 @@ mod tests {
     use super::*;
     use crate::config::{Setting, Values};
 
-    #[test]
-    fn the_usual_backend_that_is_missing_is_a_fact_and_a_named_one_a_fault() {
+    #[tokio::test]
+    async fn the_usual_backend_that_is_missing_is_a_fact_and_a_named_one_a_fault() {
         let mut services = Services::new();
         services.insert_absent::<Speech>("espeak-ng is not installed; install it");
         let mut flags = Values::default();
         let usual = Settings::from_flags(flags.clone());
-        assert_eq!((fault(&services, &usual), is_missing(&services)), (None, true));
-        let [line] = &report(Some(&services), &usual).unwrap()[..] else { panic!("one line") };
+        assert_eq!((fault(&services, &usual).await, is_missing(&services)), (None, true));
+        let [line] = &report(Some(&services), None, &usual).unwrap()[..] else { panic!("one line") };
         assert!(line.contains("espeak-ng, not available: espeak-ng is not installed; install it"), "{line}");
         flags.speech.backend = Some(Setting::from_flag("--speech", "espeak-ng".to_owned()));
-        let fault = fault(&services, &Settings::from_flags(flags)).unwrap();
+        let fault = fault(&services, &Settings::from_flags(flags)).await.unwrap();
         assert!(
             fault.contains("--speech: tts.speak is not available: espeak-ng is not installed; install it"),
             "{fault}"

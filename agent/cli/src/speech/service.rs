@@ -16,7 +16,7 @@ const KEY: &str = "tts.key";
 const DEFAULT: &str = "espeak-ng";
 
 /// The tool that speaks.
-const SPEAK: &str = "tts.speak";
+pub(super) const SPEAK: &str = "tts.speak";
 
 /// Adds the speech of a session, which has the key of its service. A service that the program adds itself stays.
 pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {

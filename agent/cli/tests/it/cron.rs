@@ -216,6 +216,24 @@ fn a_typed_call_makes_a_job_and_the_commands_show_change_and_remove_it() {
 }
 
 #[test]
+fn a_job_of_a_folder_that_is_gone_is_removed_from_elsewhere() {
+    let crib = Crib::new();
+    let gone = crib.dir.path().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let arguments = json!({"every": 60, "prompt": "look"}).to_string();
+    let made = ["call", "cron.add", "--args", &arguments, "--grant", "cron:write:prompt"];
+    crib.run(&[&made[..], &["--root", gone.to_str().unwrap()]].concat()).expect(0);
+    std::fs::remove_dir(&gone).unwrap();
+    let refused = crib.run(&["cron", "remove", "1"]).expect(3);
+    assert!(refused.stderr.contains("/gone; to remove it, add --all"), "{refused:#?}");
+    let listed = || crib.run(&["cron", "list", "--all", "--json"]).expect(0).documents().len();
+    assert_eq!(listed(), 1);
+    crib.run(&["cron", "remove", "1", "--all"]).expect(0);
+    assert_eq!(listed(), 0);
+    crib.run(&["cron", "remove", "1", "--all"]).expect(3);
+}
+
+#[test]
 fn a_grant_is_no_consent_to_make_a_job() {
     let crib = Crib::new();
     let call = "cron.add cron='0 9 * * *' prompt=look";

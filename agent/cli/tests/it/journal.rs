@@ -91,6 +91,15 @@ fn the_damage_of_a_journal_is_one_json_document() {
 }
 
 #[test]
+fn a_directory_is_no_journal() {
+    let crib = Crib::new();
+    for command in ["show", "verify"] {
+        let ended = crib.run(&["audit", command, "."]).expect(2);
+        assert!(ended.stderr.contains("it is a directory") && !ended.stderr.contains("I/O"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn an_unknown_session_is_reported_with_the_known_ones() {
     let crib = Crib::new();
     let file = journal(&crib);

@@ -162,6 +162,21 @@ fn a_channel_that_cannot_be_used_is_an_error_of_its_own_use_alone() {
 }
 
 #[test]
+fn a_channel_whose_file_is_a_folder_is_named_and_holds_up_nothing_else() {
+    let crib = Crib::new();
+    for folder in [crib.root(), crib.root().join("sub"), crib.dir.path().to_owned()] {
+        write_user(&crib, &format!("[channels.log]\ntype = 'file'\npath = '{}'\n", folder.display()));
+        let finding = crib.run(&["doctor", "--json"]).expect(8).document();
+        assert_eq!(finding["check"], "channel", "{finding}");
+        let message = finding["message"].as_str().unwrap();
+        assert!(message.contains("toolcrib.toml:1: the channel log is not available: its path"), "{message}");
+        crib.run(&["call", "fs.list", "--no-default-grants", "--grant", "fs:read:**"]).expect(0);
+        let ended = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
+        assert!(ended.stderr.contains("the channel log is not available"), "{ended:#?}");
+    }
+}
+
+#[test]
 fn the_password_of_a_mailbox_may_have_spaces_and_any_letters() {
     let crib = Crib::new();
     let mail = "server = 'mail.example.com'\nuser = 'ann'\nfrom = 'a@example.com'\nto = ['b@example.com']";
@@ -183,6 +198,7 @@ fn a_mistake_in_a_channel_is_reported_without_its_values() {
         ("[channels.reply]\ntype = 'file'\npath = 'x'", &["channels.reply cannot be used", "not `reply`"]),
         ("[channels.'a b']\ntype = 'file'\npath = 'x'", &["cannot be used", "letters, digits"]),
         ("[channels.a]\ntype = 'file'", &["channels.a has no path"]),
+        ("[channels.a]\ntype = 'file'\npth = 'x'", &["channels.a has the unknown setting pth", "path"]),
         ("[channels.a]\ntype = 'file'\npath = 1", &["invalid path: it must be a text"]),
         ("[channels.a]\ntype = 'file'\npath = 1.5", &["channels.a is invalid", "a text, a whole number, or a list"]),
         ("[channels.a]\ntype = 'webhook'\nurl = 'sk-live-1'", &["unknown setting url", "url_env, url_file"]),

@@ -1,11 +1,13 @@
 //! The commands on skills, and what `doctor` says about them.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::Crib;
 use crate::skills::{PLAIN, approve, digest, run, section, write};
+use crate::{Crib, Ended};
 
 /// Returns a text with one space between words, whatever the width of the terminal is.
 fn flat(text: &str) -> String {
@@ -178,12 +180,52 @@ fn only_a_skill_of_the_project_is_approved_and_only_one_of_a_name() {
     write(&crib, "home/.agents/skills/moon/SKILL.md", PLAIN);
     let own = run(&crib, &["skills", "approve", "moon"]).expect(0);
     assert!(flat(&own.stderr).contains("the skill moon is yours, and needs no approval"), "{own:#?}");
-    run(&crib, &["skills", "approve", "sun"]).expect(3);
+    for command in ["approve", "revoke"] {
+        run(&crib, &["skills", command, "sun"]).expect(3);
+    }
     write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
     write(&crib, "root/.claude/skills/moon/SKILL.md", PLAIN);
     let clash = run(&crib, &["skills", "approve", "moon"]).expect(2);
     assert!(flat(&clash.stderr).contains("several skills of the project are called \"moon\""), "{clash:#?}");
     assert_eq!(run(&crib, &["skills", "show", "moon"]).expect(0).stdout.matches("Count the days.").count(), 3);
+}
+
+#[test]
+fn the_approval_of_a_name_that_another_skill_has_warns_that_neither_is_used_then() {
+    let crib = Crib::new();
+    write(&crib, "home/.agents/skills/moon/SKILL.md", &PLAIN.replace("name: moon", "name: Moon"));
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/sun/SKILL.md", &PLAIN.replace("moon", "sun"));
+    let asked = run(&crib, &["skills", "approve", "moon"]).expect(5);
+    let warning = flat(&asked.stderr).replace("- ", "-");
+    assert!(warning.contains("warning: the skill Moon at ") && warning.contains("neither is used"), "{asked:#?}");
+    let approved = run(&crib, &["skills", "approve", "moon", "--digest", &digest(&asked)]).expect(0);
+    assert!(!flat(&approved.stderr).contains("may use it"), "{approved:#?}");
+    let asked = run(&crib, &["skills", "approve", "sun"]).expect(5);
+    assert!(!asked.stderr.contains("warning"), "{asked:#?}");
+    let approved = run(&crib, &["skills", "approve", "sun", "--digest", &digest(&asked)]).expect(0);
+    assert!(flat(&approved.stderr).contains("may use it"), "{approved:#?}");
+}
+
+#[test]
+fn a_skill_that_changes_during_a_session_names_the_command_that_approves_it() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    approve(&crib, "moon");
+    let mut command = crib.command(&["chat", "--provider", "direct"]);
+    let command = command.env("HOME", crib.dir.path().join("home"));
+    let mut chat = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut input, output) = (chat.stdin.take().unwrap(), BufReader::new(chat.stdout.take().unwrap()));
+    writeln!(input, "skill.load name=moon").unwrap();
+    let mut lines = output.lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("Count the days.")));
+    write(&crib, "root/.agents/skills/moon/more.md", "x");
+    writeln!(input, "skill.load name=moon").unwrap();
+    drop(input);
+    let ended: Ended = chat.wait_with_output().unwrap().into();
+    let text = flat(&ended.stderr);
+    assert!(text.contains("has changed since this session began (more.md)"), "{text}");
+    assert!(text.contains("run toolcrib skills approve moon"), "{text}");
 }
 
 /// Returns the text of the error that a model would read, and standard error.

@@ -88,6 +88,24 @@ fn doctor_names_the_backend_and_the_line_that_installs_it() {
 }
 
 #[test]
+fn doctor_speaks_with_the_configured_voice_of_a_program() {
+    let crib = Crib::new();
+    let doctor = |settings: &str| {
+        write_user(&crib, settings);
+        let ended = crib.run(&["doctor"]);
+        (ended.code, ended.stdout.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    if !doctor("").1.contains("speech: espeak-ng, ready") {
+        return;
+    }
+    let (code, shown) = doctor("[tts]\nvoice = 'nova'\n");
+    assert!(code == Some(8) && shown.contains("toolcrib.toml:2: the voice \"nova\" does not speak: "), "{shown}");
+    assert!(!shown.contains("espeak-ng, ready"), "{shown}");
+    let (code, shown) = doctor("[tts]\nvoice = 'en-us+f3'\n");
+    assert!(code == Some(0) && shown.contains("speech: espeak-ng, ready"), "{shown}");
+}
+
+#[test]
 fn doctor_says_what_a_service_lacks() {
     let crib = Crib::new();
     let speech = |settings: &str| {

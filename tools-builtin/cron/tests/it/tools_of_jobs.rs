@@ -79,6 +79,7 @@ async fn a_mistake_is_answered_with_the_next_step() {
         (json!({"every": 60, "prompt": "look", "arguments": {"a": 1}}), "belong to a tool"),
         (json!({"every": 60, "prompt": " "}), "write the task"),
         (json!({"every": 59, "prompt": "look"}), "shortest one is 60 s"),
+        (json!({"every": 4_294_967_296_u64, "prompt": "look"}), "31622400"),
         (json!({"every": 60, "tool": "cron.lst"}), "cron.list"),
         (json!({"every": 60, "tool": "cron.remove", "arguments": {"id": "x"}}), "id"),
         (json!({"cron": "0 25 * * *", "prompt": "look"}), "hour (0-23)"),

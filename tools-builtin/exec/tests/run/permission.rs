@@ -90,6 +90,34 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(limits, "limits: 9 s, 700 processes (not root's), 3 GiB of memory");
             }
         }),
+        trial("a_granted_path_that_does_not_exist_is_named_and_not_promised", || {
+            let workspace = TempWorkspace::from_files([("there.txt", ""), ("sub/a", "")]);
+            let grant = ["fs:read:**", "fs:write:there.txt", "fs:write:new.txt", "fs:write:sub/**", "fs:write:out/**"];
+            let alone = Layers::probe().without_bubblewrap();
+            for layers in [Layers::probe(), alone].into_iter().filter(|layers| layers.confinement().is_ok()) {
+                let approver = RecordingApprover::new(Decision::Allow);
+                // Without them, nobody here lets a program write.
+                let is_kept = layers.confinement().unwrap().keeps_protected_paths();
+                let host = host_with(&workspace, &grant, Sandbox::new().with_layers(layers));
+                let host = host.with_approver(approver.clone());
+                let answer = sh(&host, "echo a >> there.txt; echo a >> new.txt");
+                let preview = approver.requests().remove(0).preview.unwrap().unwrap();
+                for shown in [&*answer, preview.text()] {
+                    assert!(shown.contains("that exist: new.txt, out/**; create them first"), "{shown}");
+                }
+                let changes = preview.text().lines().find(|line| line.starts_with("changes: ")).unwrap().to_owned();
+                assert!(changes.starts_with("changes: sub/**, there.txt, also"), "{changes}");
+                assert_eq!(workspace.read("there.txt") == "a\n", is_kept);
+                assert!(!workspace.join("new.txt").exists());
+                ["new.txt", "out/a"].iter().for_each(|path| workspace.write(path, ""));
+                let answer = sh(&host, "echo a >> new.txt; echo a >> out/b");
+                assert!(!answer.contains("that exist"), "{answer}");
+                assert_eq!(workspace.read("new.txt") == "a\n", is_kept);
+                std::fs::remove_dir_all(workspace.join("out")).unwrap();
+                std::fs::remove_file(workspace.join("new.txt")).unwrap();
+                workspace.write("there.txt", "");
+            }
+        }),
         trial("an_approval_names_the_clauses_and_rules_that_open_protected_files", || {
             let opens = "fs:write:.git/**";
             let rule = || Rule::for_target(Verdict::Allow, opens.parse().unwrap());

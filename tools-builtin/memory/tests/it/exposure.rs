@@ -46,6 +46,17 @@ async fn a_memory_saved_after_outside_text_stays_out_of_the_digest_until_the_use
 }
 
 #[tokio::test]
+async fn a_number_given_twice_counts_once() {
+    let desk = Desk::new();
+    save(&desk.host(), "a").await;
+    save(&desk.host(), "b").await;
+    assert_eq!(desk.memory().confirm(&[2, 1, 2]).unwrap().len(), 2);
+    let forgotten = desk.memory().forget(&[2, 1, 2]).unwrap();
+    assert_eq!(forgotten.iter().map(|memory| memory.id).collect::<Vec<_>>(), [2, 1]);
+    assert!(desk.entries().is_empty());
+}
+
+#[tokio::test]
 async fn a_session_that_reads_an_unconfirmed_memory_has_read_outside_text() {
     let desk = Desk::new();
     let exposed = host_with_page(&desk);

@@ -32,11 +32,13 @@ async fn a_project_the_user_and_a_principal_have_memories_of_their_own() {
 #[test]
 fn a_filter_of_a_wrong_scope_is_an_error() {
     let desk = Desk::new();
-    for wrong in ["user/x", "project", "project/A", "mine", ""] {
+    for wrong in ["user/x", "project/A", "mine", ""] {
         let filter = Filter { scope: Some(wrong.to_owned()), ..Filter::default() };
         let error = desk.memory().entries(&filter).unwrap_err();
         assert!(matches!(&error, MemoryError::Scope { scope } if scope == wrong), "{error}");
     }
+    let filter = Filter { scope: Some("project".to_owned()), ..Filter::default() };
+    assert!(matches!(desk.memory().entries(&filter), Err(MemoryError::UnnamedProject)));
 }
 
 #[tokio::test]

@@ -60,6 +60,13 @@ async fn a_wrong_line_imports_nothing_and_is_named() {
 }
 
 #[test]
+fn a_line_of_the_scope_project_is_asked_for_its_name() {
+    let line = r#"{"scope":"project","text":"a"}"#;
+    let error = Desk::new().memory().import(line.as_bytes(), false).unwrap_err().to_string();
+    assert!(error.contains("project/NAME") && !error.contains("is not a scope"), "{error}");
+}
+
+#[test]
 fn a_long_file_is_refused_before_all_of_it_is_read() {
     const MIB: usize = 1024 * 1024;
     let desk = Desk::new();

@@ -39,10 +39,14 @@ async fn a_mail_goes_to_all_recipients_or_to_those_that_the_call_names() {
     assert_eq!(mails[1].to, ["RCPT TO:<bob@example.org>"]);
     assert!(mails[1].content.contains("Subject: To Bob\r\n") && !mails[1].content.contains("ada@"), "{mails:?}");
 
-    let other = json!({"channel": "out", "text": "hello", "to": ["eve@example.net"]});
-    let refused = call(&host, other).await.unwrap_err();
-    assert!(refused.to_string().contains("use some of: Ada <ada@example.org>, bob@example.org"), "{refused}");
+    for other in ["eve@example.net", "Ada", "ada@example.org>", "example.org"] {
+        let other = json!({"channel": "out", "text": "hello", "to": [other]});
+        let refused = call(&host, other).await.unwrap_err();
+        assert!(refused.to_string().contains("use some of: Ada <ada@example.org>, bob@example.org"), "{refused}");
+    }
     assert_eq!(server.sessions(), 2);
+    call(&host, json!({"channel": "out", "text": "hello", "to": ["ada@example.org"]})).await.unwrap();
+    assert_eq!(server.mails()[2].to, ["RCPT TO:<ada@example.org>"]);
 }
 
 #[tokio::test]

@@ -36,6 +36,30 @@ async fn each_message_is_one_line() {
 }
 
 #[tokio::test]
+async fn a_missing_folder_is_created_for_the_user_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("logs/of/messages.jsonl");
+    send(&into(&path), "hello").await.unwrap();
+    assert!(fs::read_to_string(&path).unwrap().contains("hello"));
+    #[cfg(unix)]
+    for made in ["logs", "logs/of"] {
+        let permissions = fs::metadata(folder.path().join(made)).unwrap().permissions();
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&permissions) & 0o077, 0, "{made}");
+    }
+}
+
+#[tokio::test]
+async fn a_blank_text_is_no_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("messages.jsonl");
+    for blank in ["\n", " \t\r\n ", "\u{200b}"] {
+        let refused = send(&into(&path), blank).await.unwrap_err();
+        assert!(refused.to_string().contains("blank"), "{refused}");
+    }
+    assert!(!path.exists());
+}
+
+#[tokio::test]
 async fn a_message_that_is_sent_exposes_its_session_to_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let host = into(&folder.path().join("messages.jsonl")).with_service(Exposure::new());
@@ -63,9 +87,15 @@ async fn messages_of_many_calls_do_not_mix() {
 #[tokio::test]
 async fn a_file_that_takes_no_message_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    for path in [folder.path().to_owned(), folder.path().join("missing/messages.jsonl")] {
-        let refused = send(&into(&path), "hello").await.unwrap_err();
-        assert!(refused.to_string().contains("was not sent"), "{refused}");
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refused = send(&into(&file.join("messages.jsonl")), "hello").await.unwrap_err();
+    assert!(refused.to_string().contains("was not sent"), "{refused}");
+    let device = std::path::Path::new("/dev/null");
+    for path in [folder.path(), device] {
+        let settings = ChannelSettings::new().with_text("path", path.to_str().unwrap());
+        let refused = (tools_message::kind("file").unwrap().create)(&settings).unwrap_err();
+        assert!(refused.to_string().contains("name a file"), "{refused}");
     }
 }
 

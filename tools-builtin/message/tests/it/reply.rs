@@ -63,7 +63,7 @@ async fn a_channel_that_cannot_be_used_is_refused_before_anybody_is_asked_for_it
 #[tokio::test]
 async fn a_channel_that_lacks_something_says_so_when_it_is_used() {
     let folder = tempfile::tempdir().unwrap();
-    let host = host("out", "file", &file(folder.path()), HttpOptions::new());
+    let host = host("out", "file", &file(&folder.path().join("out")), HttpOptions::new());
     let channels = Channels::new().with_absent("team", "the variable TEAM_WEBHOOK is empty; set it").unwrap();
     let host = host.with_service(channels);
     let refused = call(&host, json!({"channel": "team", "text": "hello"})).await.unwrap_err();

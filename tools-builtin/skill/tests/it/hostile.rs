@@ -88,6 +88,7 @@ async fn a_change_after_the_approval_is_refused() {
     workspace.write(".agents/skills/tides/references/moon.md", "Full\n");
     let error = host.call("skill.read", json!({"name": "tides", "path": "references/moon.md"})).await.unwrap_err();
     assert!(error.to_string().contains("has changed since this session began (references/moon.md)"), "{error}");
+    assert!(error.to_string().ends_with("to run crib approve"), "{error}");
     // The instructions may name any file, so a change of one is a change of the skill.
     let error = host.call("skill.load", json!({"name": "tides"})).await.unwrap_err();
     assert!(error.to_string().contains("references/moon.md"), "{error}");

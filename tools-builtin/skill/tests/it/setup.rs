@@ -19,7 +19,7 @@ pub(crate) fn only(workspace: &TempWorkspace) -> Skill {
 pub(crate) fn approved(skill: Skill) -> Skill {
     assert_eq!(skill.origin(), Origin::Project);
     let contents = skill.contents().unwrap();
-    skill.with_pinned(contents)
+    skill.with_pinned(contents, "run crib approve")
 }
 
 /// Returns a host with these skills and the grant to read them.

@@ -41,6 +41,15 @@ pub(super) async fn list(jobs: &Jobs, is_all: bool, is_json: bool) -> Result<(),
     output::page(&table.cut(output::width()))
 }
 
+/// Returns the workspace of a job, or `None` if there is no such job.
+pub(super) async fn workspace(jobs: &Jobs, id: i64) -> Result<Option<String>, Error> {
+    let place = |job| match job {
+        Ok(Job { id, workspace, .. }) | Err(UnreadableJob { id, workspace, .. }) => (id, workspace),
+    };
+    let mut places = jobs.list_all().await?.into_iter().map(place);
+    Ok(places.find_map(|(of, workspace)| (of == id).then_some(workspace)))
+}
+
 fn document(job: &Job) -> serde_json::Value {
     json!({
         "id": job.id,

@@ -157,7 +157,8 @@ impl Chats {
         let _ = timeout(CANCEL_GRACE, async { while tasks.join_next().await.is_some() {} }).await;
         let (kept, lost) = self.waiting().counts();
         if kept > 0 {
-            notice::note(&format!("{} wait for the next start", messages(kept)));
+            let wait = if kept == 1 { "waits" } else { "wait" };
+            notice::note(&format!("{} {wait} for the next start", messages(kept)));
         }
         if lost > 0 {
             notice::warning(&format!("{} that waited when the program ended: not handled", messages(lost)));

@@ -8,6 +8,7 @@ use tools_journal::{Audit, Durability, JournalOptions};
 use crate::chat::history;
 use crate::config::Settings;
 use crate::error::Error;
+use crate::journal;
 use crate::notice;
 use crate::output;
 use crate::sessions::{Retention, SessionError, SessionFolder};
@@ -53,10 +54,13 @@ pub(super) fn erase(ids: &[String]) -> Result<(), Error> {
 
 /// Erases the sessions of these names in a journal that may have others. Goes on after an error, and returns the last one.
 pub(super) fn erase_in_file(names: &[String], file: &Path) -> Result<(), Error> {
-    let mut failed = None;
+    let (mut failed, mut is_erased) = (None, false);
     for name in names {
         match erase_name(name, file) {
-            Ok(erased) => notice::note(&erased),
+            Ok(erased) => {
+                notice::note(&erased);
+                is_erased = true;
+            }
             Err(error) => {
                 if let Some(earlier) = failed.replace(error) {
                     notice::warning(&earlier.to_string());
@@ -64,7 +68,9 @@ pub(super) fn erase_in_file(names: &[String], file: &Path) -> Result<(), Error> 
             }
         }
     }
-    note_history();
+    if is_erased {
+        note_history();
+    }
     failed.map_or(Ok(()), Err)
 }
 
@@ -74,8 +80,9 @@ fn erase_name(name: &str, file: &Path) -> Result<String, Error> {
         return Ok(format!("erased the session {name}"));
     }
     // An earlier attempt may have erased the rows and left bytes in the log, which this one has removed.
-    match Audit::open(file)?.erased()? {
-        0 => Err(Error::NoSession(name.to_owned())),
+    let audit = Audit::open(file)?;
+    match audit.erased()? {
+        0 => Err(Error::NoCalls { name: name.to_owned(), advice: journal::advice(&audit, name)? }),
         _ => Ok(format!(
             "the journal has no session {name}; if it was erased before, its last bytes are now removed too"
         )),

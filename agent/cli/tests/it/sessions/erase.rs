@@ -56,6 +56,20 @@ fn an_erasure_is_repeated_and_goes_on_after_a_name_that_is_unknown() {
 }
 
 #[test]
+fn an_unknown_name_is_reported_with_the_known_ones_and_erases_nothing() {
+    let crib = Crib::new();
+    let file = crib.dir.path().join("all.journal").to_str().unwrap().to_owned();
+    for name in ["monday", "omega"] {
+        crib.run(&["run", "time.now", "--journal", &file, "--session", name]).expect(0);
+    }
+    crib.run(&["run", "time.now"]).expect(0);
+    std::fs::write(folder(&crib).with_file_name("history"), "time.now\n").unwrap();
+    let ended = crib.run(&["sessions", "erase", "monx", "--journal", &file]).expect(2);
+    assert!(ended.stderr.contains("\"monx\"") && ended.stderr.contains("\"monday\", \"omega\""), "{ended:#?}");
+    assert!(!ended.stderr.contains("history") && !ended.stderr.contains("--resume"), "{ended:#?}");
+}
+
+#[test]
 fn a_session_erased_in_a_file_of_several_leaves_the_chain() {
     let crib = Crib::new();
     let file = crib.dir.path().join("all.journal").to_str().unwrap().to_owned();
