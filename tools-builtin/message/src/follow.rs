@@ -1,8 +1,8 @@
 //! Follows a file of JSON lines.
 
 use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +11,7 @@ use hmac_sha256::Hash;
 use serde::Deserialize;
 use serde_json::error::Category;
 
+use crate::place::{Place, open, unknown};
 use crate::real_path::real_path;
 use crate::{Inbox, IncomingMessage, ListenError};
 
@@ -41,24 +42,23 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
     let stored = inbox.folder().join(format!("{POSITION}{digest}"));
     let unwritable =
         |reason: &dyn Display| ListenError::new(format!("{} cannot be written: {reason}; check it", stored.display()));
-    let mut position = load(&stored)?;
-    let before = path.clone();
-    let passed = tokio::task::spawn_blocking(move || line_breaks(&before, position)).await;
-    // The number of the next line, for notes.
-    let mut number = passed.unwrap_or_default() + 1;
+    let (record, lines) = (stored.clone(), path.clone());
+    let loaded = tokio::task::spawn_blocking(move || Place::load(&record, &lines)).await;
+    let mut place = loaded.unwrap_or_else(|_| Err(ListenError::new("the reader ended")))?;
     let (mut tail, mut is_unfinished_noted) = (Tail::default(), false);
     while !inbox.shutdown().is_cancelled() {
-        let from = path.clone();
-        let read = tokio::task::spawn_blocking(move || next(&from, position, tail)).await;
+        let (from, before) = (path.clone(), place.clone());
+        let read = tokio::task::spawn_blocking(move || next(&from, &before, tail)).await;
         let read = read.unwrap_or_else(|_| Err(io::Error::other("the reader ended")));
         let unreadable = |error: io::Error| {
             ListenError::new(format!("the inbox {} cannot be read: {}; check it", path.display(), error.kind()))
         };
+        let number = place.line;
         let found = match read.map_err(unreadable)? {
-            Found::Line(line, end) => Some((message(&line), end)),
-            Found::TooLong(end) => Some((Err(format!("it has more than {MAX_LINE} bytes")), end)),
+            Found::Line(line, behind) => Some((message(&line), behind)),
+            Found::TooLong(behind) => Some((Err(format!("it has more than {MAX_LINE} bytes")), behind)),
             Found::Nothing(read) => {
-                let is_unfinished = read.length > position && read == tail;
+                let is_unfinished = read.length > place.position && read == tail;
                 if is_unfinished && !is_unfinished_noted {
                     inbox.note(&format!("line {number} of {} waits for its line break", path.display()));
                     is_unfinished_noted = true;
@@ -67,16 +67,19 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
                 None
             }
             Found::Empty => {
-                (tail, number) = (Tail::default(), 1);
-                if position > 0 {
-                    store(&stored, 0).map_err(|error| unwritable(&error.kind()))?;
-                    position = 0;
+                if place.position > 0 {
+                    Place::START.store(&stored).map_err(|error| unwritable(&error.kind()))?;
                 }
+                (tail, place) = (Tail::default(), Place::START);
                 None
             }
             Found::Shorter => return Err(unknown(&stored, &format!("{} became shorter", path.display()))),
+            Found::Changed => {
+                let reason = format!("{} was changed before byte {}, or replaced", path.display(), place.position);
+                return Err(unknown(&stored, &reason));
+            }
         };
-        let Some((message, end)) = found else {
+        let Some((message, behind)) = found else {
             let _ = inbox.shutdown().run_until_cancelled(tokio::time::sleep(PAUSE)).await;
             continue;
         };
@@ -85,16 +88,15 @@ pub(crate) async fn follow(path: PathBuf, inbox: Inbox) -> Result<(), ListenErro
             None
         });
         match message {
-            None => store(&stored, end).map_err(|error| unwritable(&error.kind()))?,
+            None => behind.store(&stored).map_err(|error| unwritable(&error.kind()))?,
             Some(message) => {
-                let taken = inbox.put(message, &mut || store(&stored, end)).await;
+                let taken = inbox.put(message, &mut || behind.store(&stored)).await;
                 if !taken.map_err(|error| unwritable(&error))? {
                     return Ok(());
                 }
             }
         }
-        (position, tail, is_unfinished_noted) = (end, Tail::default(), false);
-        number += 1;
+        (place, tail, is_unfinished_noted) = (behind, Tail::default(), false);
     }
     Ok(())
 }
@@ -111,38 +113,6 @@ fn message(line: &[u8]) -> Result<Option<IncomingMessage>, String> {
     IncomingMessage::new(chat, text).map(Some).map_err(|error| error.to_string())
 }
 
-/// Returns the number of line breaks before a position. A file that cannot be read has none, because the number is for notes alone.
-fn line_breaks(path: &Path, position: u64) -> u64 {
-    let Ok(file) = open(path) else { return 0 };
-    let (mut reader, mut count) = (BufReader::new(file.take(position)), 0);
-    loop {
-        let part = reader.fill_buf().unwrap_or_default();
-        count += part.iter().filter(|byte| **byte == b'\n').count() as u64;
-        match part.len() {
-            0 => return count,
-            read => reader.consume(read),
-        }
-    }
-}
-
-/// Reads the stored position. Without one, the file is read from its start.
-fn load(stored: &Path) -> Result<u64, ListenError> {
-    let text = match fs::read_to_string(stored) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        read => read.map_err(|error| error.to_string()),
-    };
-    let position = text.and_then(|text| text.parse().map_err(|_| "it is not a number".to_owned()));
-    position.map_err(|reason| unknown(stored, &format!("{} cannot be read: {reason}", stored.display())))
-}
-
-fn unknown(stored: &Path, reason: &str) -> ListenError {
-    ListenError::new(format!(
-        "the place in the inbox is unknown, because {reason}; write the number of bytes that are handled to {}, or delete it to handle \
-         all lines again",
-        stored.display()
-    ))
-}
-
 /// The end of the file, which has no complete line yet. It is read again once it has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Tail {
@@ -152,45 +122,56 @@ struct Tail {
     searched: u64,
 }
 
-/// The content of the file at a position.
+/// The content of the file at a place.
 #[derive(Debug, PartialEq)]
 enum Found {
-    /// A complete line, and the position behind it.
-    Line(Vec<u8>, u64),
-    /// A line above [`MAX_LINE`], by the position behind it.
-    TooLong(u64),
+    /// A complete line, and the place behind it.
+    Line(Vec<u8>, Place),
+    /// A line above [`MAX_LINE`], by the place behind it.
+    TooLong(Place),
     /// No complete line yet.
     Nothing(Tail),
     /// The file is empty, so that it is read from its start.
     Empty,
-    /// The file ends before the position. Its lines may be ones that were taken.
+    /// The file ends before the place. Its lines may be ones that were taken.
     Shorter,
+    /// The file has other bytes before the place. Lines behind it may be ones that were taken, and lines before it new ones.
+    Changed,
 }
 
-/// Returns what is in the file at a position, where its end was this one.
-fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
-    let file = match open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing(Tail::default())),
-        opened => opened?,
-    };
+/// Returns what is in the file at a place, where its end was this one.
+fn next(path: &Path, place: &Place, tail: Tail) -> io::Result<Found> {
+    match open(path).and_then(|file| read(file, place, tail)) {
+        // The file is missing, or became shorter while it was read.
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::UnexpectedEof) => {
+            Ok(Found::Nothing(Tail::default()))
+        }
+        read => read,
+    }
+}
+
+fn read(mut file: File, place: &Place, tail: Tail) -> io::Result<Found> {
     let metadata = file.metadata()?;
     let (length, changed) = (metadata.len(), metadata.modified().ok());
     match length {
         0 => return Ok(Found::Empty),
-        length if length < position => return Ok(Found::Shorter),
+        length if length < place.position => return Ok(Found::Shorter),
         length if (length, changed) == (tail.length, tail.changed) => return Ok(Found::Nothing(tail)),
         _ => {}
+    }
+    if !place.is_in(&mut file)? {
+        return Ok(Found::Changed);
     }
     let mut reader = BufReader::new(file);
     let mut end = tail.searched;
     // A line that became shorter is another one.
     if end == 0 || length < tail.length {
-        reader.seek(SeekFrom::Start(position))?;
+        reader.seek(SeekFrom::Start(place.position))?;
         let mut line = Vec::new();
         reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
-        end = position + line.len() as u64;
+        end = place.position + line.len() as u64;
         if line.ends_with(b"\n") {
-            return Ok(Found::Line(line, end));
+            return Ok(Found::Line(line, place.next(reader.get_mut(), end)?));
         }
         if (line.len() as u64) < MAX_LINE {
             return Ok(Found::Nothing(Tail { length, changed, searched: 0 }));
@@ -208,35 +189,34 @@ fn next(path: &Path, position: u64, tail: Tail) -> io::Result<Found> {
             reader.consume(read);
             continue;
         };
-        return Ok(Found::TooLong(end + found as u64 + 1));
+        end += found as u64 + 1;
+        return Ok(Found::TooLong(place.next(reader.get_mut(), end)?));
     }
-}
-
-/// Opens a file. Opening a pipe would wait for a writer, also during a shutdown.
-fn open(path: &Path) -> io::Result<File> {
-    match fs::metadata(path)?.is_file() {
-        true => File::open(path),
-        false => Err(io::Error::from(io::ErrorKind::InvalidInput)),
-    }
-}
-
-/// Replaces the stored position, so that it is never half written.
-fn store(path: &Path, position: u64) -> io::Result<()> {
-    let draft = path.with_extension("new");
-    fs::write(&draft, position.to_string())?;
-    fs::rename(&draft, path)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Write as _;
 
     use super::*;
 
     /// Returns the end of a file without a complete line.
     fn tail(path: &Path, before: Tail) -> Tail {
-        let Found::Nothing(tail) = next(path, 0, before).unwrap() else { panic!("a line is complete") };
+        let Found::Nothing(tail) = next(path, &Place::START, before).unwrap() else { panic!("a line is complete") };
         tail
+    }
+
+    /// Returns the position behind the first line of a file.
+    fn behind(path: &Path, before: Tail) -> u64 {
+        match next(path, &Place::START, before).unwrap() {
+            Found::Line(line, place) => {
+                assert_eq!(line, b"line\n");
+                place.position
+            }
+            Found::TooLong(place) => place.position,
+            found => panic!("{found:?}"),
+        }
     }
 
     #[test]
@@ -252,7 +232,7 @@ mod tests {
         file.set_modified(changed).unwrap();
         assert_eq!(tail(&path, read), read);
         file.set_modified(changed + Duration::from_secs(1)).unwrap();
-        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"line\n".to_vec(), 5));
+        assert_eq!(behind(&path, read), 5);
     }
 
     #[test]
@@ -271,10 +251,9 @@ mod tests {
         let read = tail(&path, read);
         assert_eq!(read.searched, long.len() as u64 + 4);
         file.write_all(b"\n").unwrap();
-        let end = long.len() as u64 + 5;
-        assert_eq!(next(&path, 0, read).unwrap(), Found::TooLong(end));
+        assert_eq!(behind(&path, read), long.len() as u64 + 5);
         // A shorter file has other lines.
         fs::write(&path, "line\n").unwrap();
-        assert_eq!(next(&path, 0, read).unwrap(), Found::Line(b"line\n".to_vec(), 5));
+        assert_eq!(behind(&path, read), 5);
     }
 }

@@ -9,6 +9,7 @@ mod file;
 mod follow;
 mod incoming;
 mod kind;
+mod place;
 mod real_path;
 mod send;
 mod settings;

@@ -31,6 +31,11 @@ fn place(folder: &Path) -> PathBuf {
     files.filter(is_place).find(|path| path.extension().is_none()).unwrap()
 }
 
+/// Returns the number of bytes up to the stored place.
+fn position(folder: &Path) -> u64 {
+    fs::read_to_string(place(folder)).unwrap().split(' ').next().unwrap().parse().unwrap()
+}
+
 fn line(text: &str) -> String {
     format!("{}\n", serde_json::json!({"chat": "c", "text": text}))
 }
@@ -46,8 +51,7 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     append(folder, &two[..10]);
     append(folder, &format!("{}{}", &two[10..], line("three")));
     assert_eq!(listening.texts(3).await, ["one", "two", "three"]);
-    let length = fs::metadata(folder.join("in.jsonl")).unwrap().len().to_string();
-    assert_eq!(fs::read_to_string(place(folder)).unwrap(), length);
+    assert_eq!(position(folder), fs::metadata(folder.join("in.jsonl")).unwrap().len());
     listening.end().await.unwrap();
 
     append(folder, &line("four"));
@@ -55,7 +59,7 @@ async fn each_complete_line_is_taken_once_also_after_a_restart() {
     assert_eq!(listening.texts(1).await, ["four"]);
     // The file is emptied for new lines.
     fs::write(folder.join("in.jsonl"), "").unwrap();
-    listening.until(|_| (fs::read_to_string(place(folder)).unwrap() == "0").then_some(())).await;
+    listening.until(|_| (position(folder) == 0).then_some(())).await;
     append(folder, &line("five"));
     assert_eq!(listening.texts(2).await, ["four", "five"]);
 }
@@ -86,6 +90,69 @@ async fn the_lines_of_a_file_that_becomes_shorter_are_not_taken_again() {
     listening.until(|listening| listening.has_ended().then_some(())).await;
     let error = listening.end().await.unwrap_err();
     assert!(error.to_string().contains("became shorter; write the number of bytes"), "{error}");
+}
+
+#[tokio::test]
+async fn the_lines_of_another_file_at_the_path_are_neither_taken_nor_lost_silently() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    for is_running in [false, true] {
+        fs::write(folder.join("in.jsonl"), line("one")).unwrap();
+        let listening = Listening::start("file", &settings(folder), folder, 100);
+        assert_eq!(listening.texts(1).await, ["one"]);
+        let others = [line("new"), line("two"), line("three")].concat();
+        let listening = if is_running {
+            fs::write(folder.join("other"), others).unwrap();
+            fs::rename(folder.join("other"), folder.join("in.jsonl")).unwrap();
+            listening
+        } else {
+            listening.end().await.unwrap();
+            fs::remove_file(folder.join("in.jsonl")).unwrap();
+            fs::write(folder.join("in.jsonl"), others).unwrap();
+            Listening::start("file", &settings(folder), folder, 100)
+        };
+        timeout(LONG, listening.until(|listening| listening.has_ended().then_some(()))).await.unwrap();
+        assert_eq!(listening.taken().len(), usize::from(is_running));
+        let error = listening.end().await.unwrap_err();
+        assert!(error.to_string().contains("changed before byte"), "{error}");
+        // The next step of the error.
+        fs::remove_file(place(folder)).unwrap();
+        let listening = Listening::start("file", &settings(folder), folder, 100);
+        assert_eq!(listening.texts(3).await, ["new", "two", "three"]);
+        listening.end().await.unwrap();
+        fs::remove_file(place(folder)).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_an_editor_replaces_goes_on_if_its_beginning_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    let mut lines: String = (0..100).map(|number| line(&"x".repeat(number + 1))).collect();
+    append(folder, &lines);
+    let listening = Listening::start("file", &settings(folder), folder, 200);
+    listening.texts(100).await;
+    lines += &line("added");
+    fs::write(folder.join("draft"), lines).unwrap();
+    fs::rename(folder.join("draft"), folder.join("in.jsonl")).unwrap();
+    assert_eq!(timeout(LONG, listening.texts(101)).await.unwrap().last().unwrap(), "added");
+}
+
+#[tokio::test]
+async fn a_place_that_a_person_has_written_is_taken_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path();
+    append(folder, &[line("one"), line("two")].concat());
+    let listening = Listening::start("file", &settings(folder), folder, 1);
+    assert_eq!(listening.texts(1).await, ["one"]);
+    listening.end().await.unwrap();
+    append(folder, "[]\n");
+    fs::write(place(folder), format!("{}\n", [line("one"), line("two")].concat().len())).unwrap();
+    let listening = Listening::start("file", &settings(folder), folder, 100);
+    let noted = listening.until(|listening| listening.notes().get(1).cloned());
+    assert!(timeout(LONG, noted).await.unwrap().starts_with("line 3 of "));
+    append(folder, &line("three"));
+    assert_eq!(timeout(LONG, listening.texts(1)).await.unwrap(), ["three"]);
 }
 
 #[cfg(unix)]
@@ -169,7 +236,7 @@ async fn messages_wait_while_the_inbox_is_full() {
     let listening = Listening::start("file", &settings(folder), folder, 1);
     assert_eq!(listening.texts(1).await, ["one"]);
     listening.end().await.unwrap();
-    assert_eq!(fs::read_to_string(place(folder)).unwrap(), line("one").len().to_string());
+    assert_eq!(position(folder), line("one").len() as u64);
     let listening = Listening::start("file", &settings(folder), folder, 1);
     assert_eq!(listening.texts(1).await, ["two"]);
 }
