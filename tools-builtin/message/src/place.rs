@@ -65,7 +65,7 @@ impl Place {
 
     /// Returns the place behind the next line of the file, which ends at this position.
     pub(crate) fn next(&self, file: &mut File, end: u64) -> io::Result<Self> {
-        Ok(Self { position: end, line: self.line + 1, mark: Some(mark(file, end)?) })
+        Ok(Self { position: end, line: self.line.saturating_add(1), mark: Some(mark(file, end)?) })
     }
 }
 

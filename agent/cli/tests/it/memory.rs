@@ -99,16 +99,19 @@ fn a_resumed_session_has_still_read_the_page() {
 #[cfg(feature = "journal")]
 #[test]
 fn a_resumed_journal_of_elsewhere_may_have_text_of_strangers() {
-    let crib = Crib::new();
-    let file = crib.dir.path().join("j.journal").display().to_string();
-    let journal = ["--journal", &file, "--session", "s"];
-    session(&crib, &[save("a fact")], &journal);
-    let done = json!({"text": "done"});
-    let turns = [save("a fact"), done.clone(), save("another fact"), done].map(|turn| turn.to_string());
-    let script = crib.script(&turns.each_ref().map(String::as_str));
-    let chat = [&["chat", "--resume", "--script", &script][..], &journal, &WRITE].concat();
-    crib.run_with_input(&chat, b"go on\n").expect(0);
-    assert_eq!(listed(&crib), [("a fact".to_owned(), true), ("another fact".to_owned(), false)]);
+    for is_of_user in [true, false] {
+        let crib = Crib::new();
+        let file = crib.dir.path().join("j.journal").display().to_string();
+        let journal = ["--journal", &file, "--session", "s"];
+        let journal = if is_of_user { &[][..] } else { &journal };
+        session(&crib, &[save("a fact")], journal);
+        let done = json!({"text": "done"});
+        let turns = [save("a fact"), done.clone(), save("another fact"), done].map(|turn| turn.to_string());
+        let script = crib.script(&turns.each_ref().map(String::as_str));
+        let chat = [&["chat", "--resume", "--script", &script][..], journal, &WRITE].concat();
+        crib.run_with_input(&chat, b"go on\n").expect(0);
+        assert_eq!(listed(&crib), [("a fact".to_owned(), true), ("another fact".to_owned(), is_of_user)]);
+    }
 }
 
 #[test]
