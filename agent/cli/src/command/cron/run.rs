@@ -64,7 +64,10 @@ impl RunJobsArgs {
         let mut run = async |due: &DueRun| {
             notice::note(&format!("job {}, due at {}", due.job.id, due.due));
             let (end, output) = self.run_job(&jobs, due, &token, &console).await;
-            notice::note(&format!("job {}: {}", due.job.id, end.outcome));
+            // The hints about refused calls are printed already.
+            let reason = end.note.as_ref().filter(|_| end.outcome == Outcome::Failed);
+            let reason = reason.map(|note| format!("; {note}")).unwrap_or_default();
+            notice::note(&format!("job {}: {}{reason}", due.job.id, end.outcome));
             exit = exit_after(exit, end.outcome);
             if let Err(error) = output {
                 // The next runs are left to a server that can write its output.
