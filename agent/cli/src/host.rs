@@ -94,7 +94,7 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files());
         let workspace = self.root.workspace()?;
-        let library = Library::load(workspace.clone(), self.config.reads_files(), settings);
+        let library = Library::load(workspace.clone(), self.config.reads_files(), settings, &protected.hidden);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;

@@ -75,7 +75,7 @@ struct Session {
 
 impl Session {
     fn new(root: &RootOption, settings: &Settings) -> Self {
-        match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
+        match root.workspace().map(|workspace| Library::load(workspace, true, settings, &[])) {
             Ok(library) => Self { services: root.services_with(settings, &library), library },
             Err(error) => Self { services: Err(error), library: Library::default() },
         }
