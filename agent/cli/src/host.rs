@@ -97,7 +97,7 @@ impl HostOptions {
         let is_around = |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(&workspace).starts_with(file));
         let files = settings.secret_files().filter(|file| !is_around(file));
         let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(files);
-        let library = Library::load(workspace.clone(), self.config.reads_files(), settings);
+        let library = Library::load(workspace.clone(), self.config.reads_files(), settings, &protected.hidden);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;

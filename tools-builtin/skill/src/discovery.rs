@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use tools::visible_line;
 
-use crate::folder::{EntryKind, Folder, SKILL_FILE};
+use crate::folder::{EntryKind, Folder, HIDDEN, SKILL_FILE};
 use crate::skill::MAX_SKILL_FILE;
 use crate::{Fault, Origin, Skill, SkillText, name};
 
@@ -44,6 +45,7 @@ pub struct Discovery {
     workspace: Option<PathBuf>,
     omits_project_folders: bool,
     folders: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
 }
 
 /// The skills of all places.
@@ -95,10 +97,20 @@ impl Discovery {
         self
     }
 
+    /// Hides files and folders of the host, such as those with secrets, which need not exist yet. None is read as a part of a skill, and a
+    /// skill in one is found only below a folder of the user.
+    #[must_use]
+    pub fn with_hidden(mut self, places: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.hidden.extend(places.into_iter().map(Into::into));
+        self
+    }
+
     /// Looks for the skills. Blocks.
     pub fn find(&self) -> Found {
         let root = self.workspace.as_ref().and_then(|root| root.canonicalize().ok());
-        let mut search = Search { root: root.clone(), ..Search::default() };
+        let hidden = self.hidden.as_slice().into();
+        let real_hidden = self.hidden.iter().filter_map(|place| place.canonicalize().ok()).collect();
+        let mut search = Search { root: root.clone(), hidden, real_hidden, ..Search::default() };
         if let Some(root) = root
             && !self.omits_project_folders
             && let Ok(dir) = Dir::open_ambient_dir(&root, ambient_authority())
@@ -139,6 +151,9 @@ impl Base {
 #[derive(Default)]
 struct Search {
     root: Option<PathBuf>,
+    hidden: Arc<[PathBuf]>,
+    /// The paths to which links in the hidden ones lead.
+    real_hidden: Vec<PathBuf>,
     /// The folders that were entered, by device and number, so that a link adds none twice.
     seen: BTreeSet<(u64, u64)>,
     /// The entries and skills of the present place, and the bytes that were read of them.
@@ -173,7 +188,10 @@ impl Search {
             Err(error) if depth == 0 && error.kind() == io::ErrorKind::NotFound => return,
             Err(error) => return self.overlook(base, path, format!("it cannot be opened: {error}")),
         };
-        let folder = Folder::new(dir);
+        if matches!(base, Base::Inside(..)) && self.is_hidden(&base.absolute(path)) {
+            return self.overlook(base, path, format!("it cannot be read: {HIDDEN}"));
+        }
+        let folder = Folder::new(dir, self.hidden.clone());
         match folder.identity() {
             Ok(identity) if self.seen.insert(identity) => {}
             Ok(_) => return,
@@ -217,7 +235,7 @@ impl Search {
                         self.enter(base, &below, depth + 1);
                     }
                 }
-                EntryKind::Folder if depth == MAX_DEPTH && is_skill(base, &below) => {
+                EntryKind::Folder if depth == MAX_DEPTH && self.is_skill(base, &below) => {
                     let advice = format!("it is more than {MAX_DEPTH} levels below the folder of skills; move it up");
                     self.overlook(base, &below, advice);
                 }
@@ -286,14 +304,20 @@ impl Search {
         }
     }
 
+    /// Returns true for a folder with a file of instructions.
+    fn is_skill(&self, base: &Base, path: &Path) -> bool {
+        base.open(path).is_ok_and(|dir| Folder::new(dir, self.hidden.clone()).skill_file().is_some())
+    }
+
+    /// Returns true if the path leads to a hidden path or below one.
+    fn is_hidden(&self, path: &Path) -> bool {
+        let Ok(real) = path.canonicalize() else { return true };
+        self.real_hidden.iter().any(|hidden| real.starts_with(hidden))
+    }
+
     fn overlook(&mut self, base: &Base, path: &Path, reason: String) {
         self.found.overlooked.push(Overlooked { path: base.absolute(path), reason });
     }
-}
-
-/// Returns true for a folder with a file of instructions.
-fn is_skill(base: &Base, path: &Path) -> bool {
-    base.open(path).is_ok_and(|dir| Folder::new(dir).skill_file().is_some())
 }
 
 /// Returns true for a file that other programs take for a skill.

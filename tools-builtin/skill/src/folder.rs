@@ -1,6 +1,8 @@
 //! [`Folder`]: the open folder of a skill.
 
 use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, OpenOptions};
@@ -16,10 +18,17 @@ const MAX_LOOKED_AT: usize = 1_000;
 /// The maximum length of a path in a message, in characters.
 const SHOWN: usize = 200;
 
-/// The open folder of a skill. Nothing outside of it can be read through it, because links are not followed.
+/// The reason for which a hidden path is not read.
+pub(crate) const HIDDEN: &str = "no tool may access it; move it out of the skill";
+
+/// The device and the number of a file or folder on it.
+type Identity = (u64, u64);
+
+/// The open folder of a skill. Nothing outside of it can be read through it, because links are not followed, and no hidden path.
 #[derive(Debug)]
 pub(crate) struct Folder {
     dir: Dir,
+    hidden: Arc<[PathBuf]>,
 }
 
 /// The error of a skill's folder.
@@ -101,14 +110,22 @@ pub(crate) enum EntryKind {
 }
 
 impl Folder {
-    pub(crate) fn new(dir: Dir) -> Self {
-        Self { dir }
+    pub(crate) fn new(dir: Dir, hidden: Arc<[PathBuf]>) -> Self {
+        Self { dir, hidden }
     }
 
     /// Returns the numbers of the device and of the folder on it.
-    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+    pub(crate) fn identity(&self) -> io::Result<Identity> {
         let metadata = self.dir.dir_metadata()?;
         Ok((metadata.dev(), metadata.ino()))
+    }
+
+    /// Returns an error if this is a hidden file or folder, by whatever path it was opened.
+    fn check(&self, opened: Identity) -> io::Result<()> {
+        match self.hidden.iter().any(|place| identity(place) == Some(opened)) {
+            true => Err(io::Error::other(HIDDEN)),
+            false => Ok(()),
+        }
     }
 
     /// Returns the entries with their kinds, sorted by name, at most that many.
@@ -132,7 +149,9 @@ impl Folder {
 
     /// Opens a folder in this one. A link is refused.
     pub(crate) fn child(&self, name: &str) -> io::Result<Self> {
-        self.dir.open_dir_nofollow(name).map(Self::new)
+        let child = Self::new(self.dir.open_dir_nofollow(name)?, self.hidden.clone());
+        self.check(child.identity()?)?;
+        Ok(child)
     }
 
     /// Returns the name of the skill's file: `SKILL.md`, in any letter case. Returns `None` if there is none.
@@ -157,6 +176,7 @@ impl Folder {
         if !metadata.is_file() {
             return Err(FolderError::Special { path: shown() });
         }
+        self.check((metadata.dev(), metadata.ino())).map_err(failed)?;
         let mut bytes = Vec::new();
         file.take(most).read_to_end(&mut bytes).map_err(failed)?;
         let size = metadata.len().max(bytes.len() as u64);
@@ -167,13 +187,14 @@ impl Folder {
         let refused = |reason: String| FolderError::Path { path: visible_line(path, SHOWN), reason };
         let normal = Normaliser::Path.apply(path).map_err(|error| refused(error.to_string()))?;
         let (above, name) = normal.rsplit_once('/').unwrap_or(("", &normal));
-        let mut dir =
-            self.dir.try_clone().map_err(|source| FolderError::Read { path: visible_line(path, SHOWN), source })?;
+        let failed = |source| FolderError::Read { path: visible_line(path, SHOWN), source };
+        let mut folder = Self::new(self.dir.try_clone().map_err(failed)?, self.hidden.clone());
         let mut so_far = String::new();
         for part in above.split('/').filter(|part| !part.is_empty()) {
             so_far = if so_far.is_empty() { part.to_owned() } else { format!("{so_far}/{part}") };
-            dir = dir.open_dir_nofollow(part).map_err(|source| fault(&dir, part, &so_far, source))?;
+            folder = folder.child(part).map_err(|source| fault(&folder.dir, part, &so_far, source))?;
         }
+        let dir = folder.dir;
         if dir.symlink_metadata(name).is_ok_and(|metadata| metadata.is_dir()) {
             return Err(refused("it is a folder; name a file".to_owned()));
         }
@@ -181,6 +202,16 @@ impl Folder {
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         dir.open_with(name, &options).map_err(|source| fault(&dir, name, &normal, source))
     }
+}
+
+#[cfg(unix)]
+fn identity(place: &Path) -> Option<Identity> {
+    std::fs::metadata(place).ok().map(|metadata| (metadata.dev(), metadata.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_place: &Path) -> Option<Identity> {
+    None
 }
 
 /// Returns the error of an entry that cannot be opened, which may be a link.

@@ -159,6 +159,39 @@ fn a_session_that_reads_no_file_of_the_project_has_no_skill_inside_the_root() {
 }
 
 #[test]
+fn a_file_that_no_tool_may_access_is_not_read_as_one_of_a_skill() {
+    let crib = Crib::new();
+    write(&crib, "root/data/SKILL.md", PLAIN);
+    write(&crib, "root/.agents/skills/.keep", "");
+    std::os::unix::fs::symlink("../../data", crib.root().join(".agents/skills/moon")).unwrap();
+    approve(&crib, "moon");
+    // The user's settings are a file in it.
+    write(&crib, "root/data/settings.toml", "streaming = true # canary\n");
+    write(&crib, "config/toolcrib/.keep", "");
+    std::os::unix::fs::symlink(
+        crib.root().join("data/settings.toml"),
+        crib.dir.path().join("config/toolcrib/toolcrib.toml"),
+    )
+    .unwrap();
+    let refused = run(&crib, &["skills", "approve", "moon"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("settings.toml cannot be read"), "{refused:#?}");
+    let listed = run(&crib, &["skills"]).expect(0).stdout;
+    assert!(listed.contains("unusable: settings.toml"), "{listed}");
+    // A skill of the user is not approved, and keeps its other files.
+    fs::create_dir_all(crib.dir.path().join("home/.agents/skills")).unwrap();
+    fs::create_dir_all(crib.dir.path().join("other")).unwrap();
+    std::os::unix::fs::symlink(crib.root().join("data"), crib.dir.path().join("home/.agents/skills/moon")).unwrap();
+    let other = crib.dir.path().join("other");
+    let read = |path: &str| {
+        let call = format!("skill.read name=moon path={path}");
+        run(&crib, &["run", "--provider", "direct", "--root", other.to_str().unwrap(), &call])
+    };
+    assert!(read("SKILL.md").expect(0).stdout.contains("Count the days."));
+    let refused = read("settings.toml").expect(1);
+    assert!(!refused.stdout.contains("canary") && refused.stdout.contains("no tool may access"), "{refused:#?}");
+}
+
+#[test]
 fn a_hostile_skill_changes_nothing_without_a_person() {
     let crib = Crib::new();
     write(&crib, "root/.agents/skills/tides/SKILL.md", HOSTILE);

@@ -81,6 +81,32 @@ async fn no_link_is_followed() {
     assert!(found.skills.is_empty() && found.overlooked[0].reason.contains("is a link"), "{found:?}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_hidden_file_or_folder_is_not_read_as_a_part_of_a_skill() {
+    use std::os::unix::fs::symlink;
+
+    let project = workspace(&[("tides/SKILL.md", SKILL), ("tides/more.md", "more"), ("tides/own/state", "canary")]);
+    project.write("key", "canary");
+    project.write("own/inner/SKILL.md", SKILL.replace("tides", "inner"));
+    let skill = |name: &str| project.join(".agents/skills").join(name);
+    std::fs::hard_link(project.join("key"), skill("tides/key")).unwrap();
+    symlink("../../own/inner", skill("inner")).unwrap();
+    let hidden = [project.join("key"), skill("tides/own"), project.join("own"), project.join("missing")];
+    let discovery = || tools_skill::Discovery::new().with_hidden(&hidden);
+    let found = discovery().with_workspace(project.path()).find();
+    assert!(found.skills.len() == 1 && found.overlooked[0].reason.contains("no tool may access"), "{found:?}");
+    let error = found.skills[0].contents().unwrap_err().to_string();
+    assert!(error.starts_with("key cannot be read"), "{error}");
+    // The user's own skill, which nobody approves.
+    let host = host(discovery().with_user_folder(project.join(".agents/skills")).find().skills);
+    for path in ["key", "own/state"] {
+        let error = host.call("skill.read", json!({"name": "tides", "path": path})).await.unwrap_err().to_string();
+        assert!(error.contains("no tool may access"), "{path}: {error}");
+    }
+    assert!(host.text("skill.read", json!({"name": "tides", "path": "more.md"})).await.contains("more"));
+}
+
 #[tokio::test]
 async fn a_change_after_the_approval_is_refused() {
     let workspace = workspace(&[("tides/SKILL.md", SKILL), ("tides/references/moon.md", "full\n")]);
