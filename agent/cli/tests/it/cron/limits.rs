@@ -66,7 +66,7 @@ fn the_log_has_the_error_of_a_run_and_what_was_refused_before_it() {
     let [run] = &log(&crib)[..] else { panic!("{ended:#?}") };
     assert_eq!(run["outcome"], "failed", "{run}");
     let note = run["note"].as_str().unwrap();
-    assert!(ended.stderr.contains("job 1: failed; "), "{ended:#?}");
+    assert!(ended.stderr.contains(": failed; "), "{ended:#?}");
     assert!(note.contains("script") && note.contains("add --grant fs:write:a.txt to `cron run`"), "{note}");
 }
 
