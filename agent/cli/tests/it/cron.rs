@@ -110,7 +110,7 @@ fn a_job_whose_grant_the_user_has_narrowed_since_is_refused_and_reported() {
     let crib = Crib::new();
     add(&crib, due(write("a.txt"), &WRITES));
     let ended = run_to(&crib, &[], 5);
-    is_refused(&crib, &ended, "add --grant fs:write:a.txt to `cron run`");
+    is_refused(&crib, &ended, "add --grant fs:write:a.txt to `cron run`, and make the job anew");
     add(&crib, due(write("a.txt"), &WRITES));
     run_once(&crib, &["--grant", "fs:write:a.txt"]);
     assert_eq!(log(&crib)[1]["outcome"], "done", "the hint is enough");

@@ -1,4 +1,7 @@
-//! Fails if a counted figure has grown by more than a tenth over the README's table. `.ci/cost` builds and runs it.
+//! Fails if a counted figure has grown by more than a tenth since the README's table was measured. `.ci/cost` builds and runs it.
+//!
+//! The limits are for the profile `checks`, which is built faster and is optimised less than a release, so they are not the figures of the
+//! table: `add` has 6.13 here and 6.69 there, a record of 1 KB 1.93 and 1.09. Built with another profile, it only prints the figures.
 //!
 //! A program instead of a test, because for a test cargo would build criterion and most of its dependencies again.
 
@@ -15,22 +18,22 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.9),
-        ("instructions of order, direct = 1", order / direct_order, 1.96),
-        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.3),
-        ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 12.2),
+        ("instructions of add, direct = 1", add / direct_add, 6.7),
+        ("instructions of order, direct = 1", order / direct_order, 2.2),
+        ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.2),
+        ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 11.3),
         (
             "instructions of order with a journal, direct = 1",
             programs.instructions("order-journal") / direct_order,
-            2.15,
+            2.4,
         ),
-        ("instructions of a step that calls add, direct = 1", programs.instructions("add-step") / direct_add, 33.0),
+        ("instructions of a step that calls add, direct = 1", programs.instructions("add-step") / direct_add, 32.4),
         (
             "instructions of a step that calls order, direct = 1",
             programs.instructions("order-step") / direct_order,
-            2.0,
+            2.3,
         ),
-        ("instructions of a record of 1 KB, direct = 1", over("records-1k", "direct-records-1k"), 1.2),
+        ("instructions of a record of 1 KB, direct = 1", over("records-1k", "direct-records-1k"), 2.1),
         ("instructions of a call among 2,000, among 10 = 1", over("among-2000", "among-10"), 1.1),
         ("allocations of add above direct", above("add", "direct-add"), 8.8),
         ("allocations of order above direct", above("order", "direct-order"), 14.3),
@@ -40,7 +43,7 @@ fn main() {
             1.03,
         ),
         ("instructions of the first validated call above a later one", programs.first(add), 100_000.0),
-        ("instructions of registering a tool with the schema of order", programs.registering(), 220_000.0),
+        ("instructions of registering a tool with the schema of order", programs.registering(), 525_000.0),
         ("bytes of heap that a registered tool with the schema of order keeps", programs.kept("register"), 20_500.0),
         ("bytes that reading a file of 1 KiB allocates", programs.allocated("read"), 7_300.0),
         (
@@ -57,7 +60,8 @@ fn main() {
     for (figure, measured, most) in figures {
         println!("{figure}: {measured:.2}, at most {most}");
     }
-    for (figure, measured, most) in figures {
+    let is_checked = programs.0.ends_with("checks");
+    for (figure, measured, most) in figures.into_iter().filter(|_| is_checked) {
         assert!(measured <= most, "{figure}: {measured:.2} exceeds {most}");
     }
 }

@@ -7,7 +7,7 @@ use agent::Direct;
 use clap::Args;
 use serde_json::Value;
 use tools::{CancellationToken, Target, ToolCall};
-use tools_builtin::cron::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Work};
+use tools_builtin::cron::{DueRun, Job, JobServer, Jobs, Outcome, RunEnd, Schedule, Work};
 
 use crate::console::Console;
 use crate::error::Error;
@@ -138,8 +138,9 @@ impl RunJobsArgs {
             }
         };
         let options = self.options.for_job(bounds(&due.job));
-        let opened =
-            options.open(self.output.format, console.clone(), Arc::new(how_to_grant), token.clone(), None).await?;
+        let was_once = matches!(due.job.spec.schedule, Schedule::Once(_));
+        let how_to_grant = Arc::new(move |needed: &Ungranted<'_>| how_to_grant(needed, was_once));
+        let opened = options.open(self.output.format, console.clone(), how_to_grant, token.clone(), None).await?;
         let OpenSession {
             telemetry: _telemetry, recording: _recording, servers: _servers, runner, mut session, ..
         } = opened;
@@ -179,8 +180,8 @@ fn exit_after(earlier: Exit, outcome: Outcome) -> Exit {
     }
 }
 
-/// Returns the hint about refused targets of a job.
-fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>) -> String {
+/// Returns the hint about refused targets of a job, which may have been for one time.
+fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>, was_once: bool) -> String {
     let is_beyond = |target: &&Target| refusal::is_beyond(made, [*target]);
     let beyond: Vec<_> = needed.iter().filter(is_beyond).cloned().collect();
     // A job keeps no consent of the session that made it, so a grant is all that counts there.
@@ -188,7 +189,8 @@ fn how_to_grant(&Ungranted { needed, first: made, .. }: &Ungranted<'_>) -> Strin
     let asking: Vec<_> = needed.iter().filter(asks).cloned().collect();
     let add = format!("add {} to `cron run`", policy::consenting_flags(&asking));
     if beyond.is_empty() {
-        return format!("to allow it in jobs, {add}");
+        let anew = if was_once { ", and make the job anew, which was for one time" } else { "" };
+        return format!("to allow it in jobs, {add}{anew}");
     }
     let anew = format!("make it anew in a session with {}", policy::flags(&beyond, |_| "--grant"));
     let add = if asking.is_empty() { String::new() } else { format!(", and {add}") };
