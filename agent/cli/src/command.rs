@@ -47,6 +47,7 @@ pub(crate) struct Cli {
 }
 
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 enum Command {
     List(list::ListArgs),
     Show(show::ShowArgs),

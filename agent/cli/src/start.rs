@@ -1,5 +1,6 @@
 //! [`Program::main`]: from the command line of the process to its exit code.
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
@@ -26,7 +27,11 @@ impl Program {
             notice::error(&format!("{name:?} is not a program name; use letters, digits, `-` and `_`"));
             return Exit::Internal.into();
         }
-        let command = Cli::command().name(name).bin_name(name).version(version);
+        let mut command = Cli::command().name(name).bin_name(name).version(version);
+        // Commands are built when they are named. The list of all needs their descriptions.
+        if !env::args_os().nth(1).is_some_and(|word| command.find_subcommand(word).is_some()) {
+            command.get_subcommands_mut().for_each(clap::Command::build);
+        }
         let exit = match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
             Ok(cli) => cli.run().unwrap_or_else(|error| error.report()),
             Err(usage) => {
@@ -43,7 +48,7 @@ impl Program {
 /// Returns the hint about a word that is no command, if it names a tool by itself or with the command before it.
 fn tool_hint(usage: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(word)) = usage.get(ContextKind::InvalidSubcommand) else { return None };
-    let words: Vec<_> = std::env::args_os().collect();
+    let words: Vec<_> = env::args_os().collect();
     let before = words.iter().zip(words.iter().skip(1)).find(|(_, next)| *next == word.as_str());
     let joined = before.map(|(before, _)| format!("{}.{word}", before.to_string_lossy()));
     let name = joined.into_iter().chain([word.clone()]).find(|name| tools::get(name).is_ok())?;

@@ -89,13 +89,13 @@ impl Compiler {
     }
 
     fn string(&mut self, schema: &Map<String, Value>, is_nullable: bool) -> Option<Kind> {
-        has_only(schema, &["type", "enum", "const"])?;
         let words = match (schema.get("enum"), schema.get("const")) {
-            (None, None) => return Some(Kind::String),
+            (None, None) => return text(schema),
             (Some(Value::Array(words)), None) => &**words,
             (None, Some(word)) => std::slice::from_ref(word),
             _ => return None,
         };
+        has_only(schema, &["type", "enum", "const"])?;
         // Beside `enum` or `const`, `null` is valid only if it is one of their values.
         if is_nullable {
             return None;
@@ -128,6 +128,17 @@ impl Compiler {
         }
         Some(Object { members, required })
     }
+}
+
+/// Reads a string without `enum` and `const`.
+fn text(schema: &Map<String, Value>) -> Option<Kind> {
+    has_only(schema, &["type", "minLength", "maxLength"])?;
+    let bound = |word, none| match schema.get(word) {
+        None => Some(none),
+        Some(bound) => usize::try_from(bound.as_u64()?).ok(),
+    };
+    let lengths = bound("minLength", 0)?..=bound("maxLength", usize::MAX)?;
+    Some(Kind::String((lengths != (0..=usize::MAX)).then_some(lengths)))
 }
 
 fn integer(schema: &Map<String, Value>) -> Option<Kind> {

@@ -1,4 +1,4 @@
-//! [`SimpleSchema`]: a fast check for schemas with only types, members, elements, string enums and integer bounds.
+//! [`SimpleSchema`]: a fast check for schemas with only types, members, elements, string enums, lengths of strings and integer bounds.
 //!
 //! Most tools have such a schema, and a single walk over a value checks it. An accepted value also satisfies the validator. A
 //! value that is not accepted may still be valid, so the validator decides: JSON Schema counts `1.0` as an integer, and an open
@@ -28,7 +28,8 @@ enum Kind {
     Boolean,
     Integer(RangeInclusive<i128>),
     Number,
-    String,
+    /// A string, of so many characters if its length is bounded.
+    String(Option<RangeInclusive<usize>>),
     /// A choice of strings.
     Enum(Box<[Box<str>]>),
     Array(Box<SimpleSchema>),
@@ -54,7 +55,10 @@ impl SimpleSchema {
     pub(crate) fn accepts(&self, value: Node<'_>) -> bool {
         match (&self.kind, value.kind()) {
             (_, Type::Null) if self.is_nullable => true,
-            (Kind::Null, Type::Null) | (Kind::Boolean, Type::Bool(_)) | (Kind::String, Type::String(_)) => true,
+            (Kind::Null, Type::Null) | (Kind::Boolean, Type::Bool(_)) => true,
+            (Kind::String(lengths), Type::String(string)) => {
+                lengths.as_ref().is_none_or(|lengths| lengths.contains(&string.chars().count()))
+            }
             (Kind::Integer(range), Type::Unsigned(number)) => range.contains(&number.into()),
             (Kind::Integer(range), Type::Negative(number)) => range.contains(&number.into()),
             (Kind::Number, Type::Unsigned(_) | Type::Negative(_) | Type::Float(_) | Type::BigInteger(_)) => true,

@@ -28,6 +28,8 @@ fn the_schemas_that_schemars_gives_usual_types_are_simple() {
     #[allow(dead_code)]
     struct Usual {
         text: String,
+        #[schemars(length(min = 1, max = 2))]
+        initials: String,
         count: u8,
         maybe: Option<i64>,
         ratio: f64,
@@ -55,12 +57,18 @@ fn the_schemas_that_schemars_gives_usual_types_are_simple() {
     }
     let usual = plain(&schema_of::<Usual>());
     let mut value = json!({
-        "text": "", "count": 255, "ratio": 1, "sure": true, "tags": ["a", null], "speed": "slow", "perhaps": null,
+        "text": "", "initials": "é\u{1f600}", "count": 255, "ratio": 1, "sure": true, "tags": ["a", null], "speed": "slow", "perhaps": null,
         "inner": {},
     });
     assert!(accepts(&usual, &value));
-    for (name, wrong) in [("count", json!(256)), ("count", json!(-1)), ("speed", json!("Slow")), ("text", json!(null))]
-    {
+    for (name, wrong) in [
+        ("count", json!(256)),
+        ("count", json!(-1)),
+        ("speed", json!("Slow")),
+        ("text", json!(null)),
+        ("initials", json!("")),
+        ("initials", json!("abc")),
+    ] {
         let right = std::mem::replace(&mut value[name], wrong);
         assert!(!accepts(&usual, &value), "{value}");
         value[name] = right;
@@ -73,7 +81,9 @@ fn schemas_with_other_keywords_are_not_simple() {
         json!(true),
         json!({}),
         json!({"type": "dict"}),
-        json!({"type": "string", "minLength": 1}),
+        json!({"type": "string", "minLength": -1}),
+        json!({"type": "string", "maxLength": 1.5}),
+        json!({"type": "string", "enum": ["a"], "maxLength": 1}),
         json!({"type": "string", "pattern": "a"}),
         json!({"type": "string", "description": 1}),
         json!({"type": "integer", "minimum": 0.5}),
@@ -176,6 +186,7 @@ fn schemas() -> impl Strategy<Value = Value> {
         json!({"const": "c"}),
         json!({"const": 1}),
         json!({"type": "string", "maxLength": 1}),
+        json!({"type": ["string", "null"], "minLength": 2, "maxLength": 4}),
         json!({"type": "object"}),
         json!({"type": "integer", "minimum": 1.5}),
         json!({"minimum": 1}),
@@ -227,7 +238,9 @@ fn fitting(schema: &Value) -> BoxedStrategy<Value> {
         return prop::sample::select(words.clone()).boxed();
     }
     match kind {
-        Some("string") => Just(json!("a")).boxed(),
+        Some("string") => {
+            prop::sample::select(vec![json!("a"), json!(""), json!("é\u{1f600}"), json!("four\n")]).boxed()
+        }
         Some("integer") => (-1i8..4).prop_map(Value::from).boxed(),
         Some("number") => prop::sample::select(vec![json!(1), json!(0.5), json!(-2e9)]).boxed(),
         Some("boolean") => any::<bool>().prop_map(Value::from).boxed(),
