@@ -6,6 +6,7 @@ mod job_bounds;
 mod unattended;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::{
@@ -154,7 +155,7 @@ impl SessionOptions {
         let choice = ProviderChoice::from_settings(&settings);
         // The chats of a process share their provider, which its start has noted.
         choice.note.iter().filter(|_| self.chat.is_none()).for_each(|note| notice::note(note));
-        let provider = self.provider(&settings, &choice)?;
+        let provider = provider(&settings, &choice, self.agent.script.as_ref())?;
         let mut options = budget::run_options(&settings, choice.model.as_deref())?;
         options.correlation_id = self.agent.correlation_id.as_deref().map(Arc::from);
         options.agent_name = Some(program::name().into());
@@ -228,26 +229,14 @@ impl SessionOptions {
     /// Returns the error that opening a session would return.
     #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
     pub(crate) fn check_model(&self, settings: &Settings) -> Result<(), Error> {
-        let choice = ProviderChoice::from_settings(settings);
-        self.provider(settings, &choice)?;
-        budget::run_options(settings, choice.model.as_deref())?;
-        Ok(())
-    }
-
-    /// Creates the chosen provider.
-    fn provider(&self, settings: &Settings, choice: &ProviderChoice) -> Result<Arc<dyn Provider>, Error> {
-        let provider = program::provider(&choice.provider)?;
-        if let Some(key) = ForeignKey::find(settings, choice, provider) {
-            let reason = key.to_string();
-            return Err(ProviderError::Options { provider: choice.provider.clone(), reason }.into());
-        }
-        Ok(provider.create(&self.provider_options(settings, choice))?)
+        check_model(settings, self.agent.script.as_ref())
     }
 
     /// Returns the models that tools may ask: that of the session, other models of its provider with the same options, and those of
     /// other providers with their usual services and keys.
     fn models(&self, settings: &Settings, choice: &ProviderChoice, provider: Arc<dyn Provider>) -> Models {
-        let (own_name, own_options) = (choice.provider.clone(), self.provider_options(settings, choice));
+        let (own_name, own_options) =
+            (choice.provider.clone(), provider_options(settings, choice, self.agent.script.as_ref()));
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
         let prices = settings.prices.iter().map(|price| &price.value);
@@ -272,12 +261,6 @@ impl SessionOptions {
             options.model = Some(wanted.model.clone());
             program::provider(name)?.create(&options)
         })
-    }
-
-    fn provider_options(&self, settings: &Settings, choice: &ProviderChoice) -> ProviderOptions {
-        let mut options = provider_options::from_settings(settings, choice.model.as_deref());
-        options.script.clone_from(&self.agent.script);
-        options
     }
 
     /// Returns the tools, their selection and the context of their calls.
@@ -316,4 +299,35 @@ impl SessionOptions {
         flags.merge(self.questions.values()?);
         Ok(flags)
     }
+}
+
+/// Checks the provider, its model and the limits of a session with this script, before one is opened.
+///
+/// # Errors
+/// Returns the error that opening a session would return.
+pub(crate) fn check_model(settings: &Settings, script: Option<&PathBuf>) -> Result<(), Error> {
+    let choice = ProviderChoice::from_settings(settings);
+    provider(settings, &choice, script)?;
+    budget::run_options(settings, choice.model.as_deref())?;
+    Ok(())
+}
+
+/// Creates the chosen provider.
+fn provider(
+    settings: &Settings,
+    choice: &ProviderChoice,
+    script: Option<&PathBuf>,
+) -> Result<Arc<dyn Provider>, Error> {
+    let provider = program::provider(&choice.provider)?;
+    if let Some(key) = ForeignKey::find(settings, choice, provider) {
+        let reason = key.to_string();
+        return Err(ProviderError::Options { provider: choice.provider.clone(), reason }.into());
+    }
+    Ok(provider.create(&provider_options(settings, choice, script))?)
+}
+
+fn provider_options(settings: &Settings, choice: &ProviderChoice, script: Option<&PathBuf>) -> ProviderOptions {
+    let mut options = provider_options::from_settings(settings, choice.model.as_deref());
+    options.script = script.cloned();
+    options
 }

@@ -21,6 +21,7 @@ use crate::notice::{BAD, GOOD, STRONG, styled};
 use crate::output;
 use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
+use crate::session;
 use crate::skills::{self, Library};
 use crate::speech;
 use crate::visible::visible;
@@ -109,6 +110,10 @@ impl Session {
                 .iter()
                 .map(|problem| Finding::new("definition", problem.to_string()).for_provider(problem.name)),
         );
+        if let Err(error) = session::check_model(settings, None) {
+            let check = if matches!(error, Error::Config(_)) { "settings" } else { "provider" };
+            findings.push(Finding::new(check, error.to_string()));
+        }
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(skills::findings(&self.library).into_iter().map(|fault| Finding::new("skill", fault)));
         findings.extend(

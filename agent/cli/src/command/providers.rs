@@ -60,6 +60,9 @@ impl ProvidersArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let settings = self.config.settings(Values::default())?;
         let choice = ProviderChoice::from_settings(&settings);
+        if let Err(error) = program::provider(&choice.provider) {
+            notice::warning(&error.to_string());
+        }
         let rows: Vec<_> = program::providers().into_iter().map(|provider| row(provider, &settings, &choice)).collect();
         let mut has_failed = false;
         let mut page = String::new();

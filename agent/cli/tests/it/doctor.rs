@@ -41,13 +41,33 @@ fn a_root_that_is_not_utf_8_is_refused_before_anything_is_read_for_it() {
 fn the_provider_of_a_session_is_shown_and_a_mistake_in_the_settings_is_a_finding() {
     let crib = Crib::new();
     assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: no provider is configured"));
-    write_user(&crib, "provider = 'scripted'");
-    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: scripted"));
+    write_user(&crib, "provider = 'direct'");
+    assert!(crib.run(&["doctor"]).expect(0).stdout.contains("provider: direct\n"));
     write_user(&crib, "modle = 'x'");
     let findings = crib.run(&["doctor", "--json"]).expect(8).documents();
     assert_eq!(findings[0]["check"], "settings");
     assert!(findings[0]["message"].as_str().unwrap().contains("did you mean model?"), "{findings:?}");
     crib.run(&["doctor", "--no-config"]).expect(0);
+}
+
+#[cfg(feature = "models")]
+#[test]
+fn a_provider_that_a_session_could_not_use_is_a_finding_in_the_words_of_run() {
+    let crib = Crib::new();
+    for variables in [
+        &[("TOOLCRIB_PROVIDER", "opnai")][..],
+        &[("TOOLCRIB_PROVIDER", "ollama")],
+        &[("TOOLCRIB_PROVIDER", "scripted")],
+        &[("TOOLCRIB_PROVIDER", "openai"), ("TOOLCRIB_MODEL", "x"), ("TOOLCRIB_KEY_FILE", "nosuch")],
+    ] {
+        let run = |arguments: &[&str]| crate::ended(crib.command(arguments).envs(variables.iter().copied()), b"");
+        let finding = run(&["doctor", "--json"]).expect(8).document();
+        let (check, message) = (&finding["check"], finding["message"].as_str().unwrap());
+        let refused = run(&["run", "x"]);
+        assert!(check == "provider" && refused.stderr.contains(message), "{finding} {refused:#?}");
+    }
+    let providers = crate::ended(crib.command(&["providers"]).env("TOOLCRIB_PROVIDER", "opnai"), b"").expect(0);
+    assert!(providers.stderr.contains("opnai") && providers.stdout.contains("openai"), "{providers:#?}");
 }
 
 #[cfg(all(unix, feature = "mcp"))]

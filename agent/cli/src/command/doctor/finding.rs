@@ -5,8 +5,8 @@ use serde::Serialize;
 /// A problem.
 #[derive(Debug, Serialize)]
 pub(super) struct Finding {
-    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `root`, `mcp`, `memory`, `need`, `skill`, `channel`,
-    /// `speech` or `wire`.
+    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `provider`, `root`, `mcp`, `memory`, `need`, `skill`,
+    /// `channel`, `speech` or `wire`.
     pub(super) check: &'static str,
     /// The tool, if the problem concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
