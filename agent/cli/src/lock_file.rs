@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tools::{Digest, Tool, ToolName};
 
-use crate::program;
+use crate::{program, shell};
+
+/// The usual lock file.
+pub(crate) const USUAL: &str = "tools.lock";
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -16,18 +19,27 @@ const VERSION: u64 = 1;
 /// A lock file that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
-    #[error("there is no lock file at {}; write it with {} lock", path.display(), program::name())]
+    #[error("there is no lock file at {}; write it with {}", path.display(), command(path))]
     Missing { path: PathBuf },
     #[error("cannot read {}: {source}; check the path", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("{} is not a lock file: {source}; write it again with {} lock", path.display(), program::name())]
+    #[error("{} is not a lock file: {source}; write it again with {}", path.display(), command(path))]
     Syntax { path: PathBuf, source: serde_json::Error },
     #[error("{} has version {version}, and this program reads version {VERSION}; use the program that wrote it", path.display())]
     Version { path: PathBuf, version: u64 },
-    #[error("{}: the definition of {tool} does not match its digest; write the file again with {} lock", path.display(), program::name())]
+    #[error("{}: the definition of {tool} does not match its digest; write the file again with {}", path.display(), command(path))]
     Digest { path: PathBuf, tool: ToolName },
     #[error("cannot write {}: {source}; choose another place with --file", path.display())]
     Write { path: PathBuf, source: io::Error },
+}
+
+/// Returns the command that writes the file.
+pub(crate) fn command(path: &Path) -> String {
+    let file = match path == Path::new(USUAL) {
+        true => String::new(),
+        false => format!(" --file {}", shell::quoted(&path.to_string_lossy())),
+    };
+    format!("{} lock{file}", program::name())
 }
 
 #[derive(Serialize, Deserialize)]

@@ -22,7 +22,6 @@ use crate::fit;
 use crate::lock_file::{self, LockError};
 use crate::notice::{self, ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
-use crate::program;
 use crate::table::Table;
 use crate::visible::visible;
 use crate::wording::counted;
@@ -38,7 +37,7 @@ pub(super) struct LockArgs {
     check: bool,
 
     /// The lock file
-    #[arg(long, value_name = "FILE", default_value = "tools.lock")]
+    #[arg(long, value_name = "FILE", default_value = lock_file::USUAL)]
     file: PathBuf,
 
     /// Print the differences as JSON, one document per line
@@ -92,7 +91,7 @@ impl LockArgs {
         let counts = [Compatibility::Incompatible, Compatibility::Unknown, Compatibility::Compatible];
         let counts = counts.map(|verdict| format!("{} {verdict}", of(verdict))).join(", ");
         let advice = match self.check {
-            true => format!("; run {} lock to accept the changes", program::name()),
+            true => format!("; run {} to accept the changes", visible(&lock_file::command(&self.file))),
             false => String::new(),
         };
         format!("{start}, changes: {counts}{advice}")

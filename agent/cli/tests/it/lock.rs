@@ -120,3 +120,24 @@ fn a_file_that_is_no_lock_file_is_a_usage_error() {
     assert!(replaced.stderr.contains("replaced"), "{replaced:#?}");
     crib.run(&["lock", "--check"]).expect(0);
 }
+
+#[test]
+fn the_command_that_writes_the_file_again_names_the_file() {
+    let crib = Crib::new();
+    let lock = |arguments: &[&str]| {
+        let arguments = [&["lock", "--file", "my tools.lock"], arguments].concat();
+        crate::ended(crib.command(&arguments).env("COLUMNS", "300"), b"")
+    };
+    let absent = lock(&["--check"]).expect(2);
+    lock(&[]).expect(0);
+    let file = crib.root().join("my tools.lock");
+    edit(&file, "fs.read", |definition| definition["description"] = json!("Reads."));
+    let changed = lock(&["--check"]).expect(1);
+    let mut damaged = read(&file);
+    damaged["tools"]["fs.read"]["definition"]["description"] = json!("Reads on.");
+    fs::write(&file, damaged.to_string()).unwrap();
+    let damaged = lock(&["--check"]).expect(2);
+    for shown in [absent.stderr, changed.stdout, damaged.stderr] {
+        assert!(shown.contains("toolcrib lock --file 'my tools.lock'"), "{shown}");
+    }
+}
