@@ -56,7 +56,7 @@ fn exit(reports: &[ToolReport], denied: Option<Denied>) -> Exit {
 impl LintArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let catalog = tools::snapshot();
-        let is_chosen = self.chosen(&catalog)?;
+        let (is_chosen, has_unmatched) = self.chosen(&catalog)?;
         // Names are compared with those of all tools, so all are checked.
         let faults = Lint::new().check(&catalog).await;
         let mut reports = report::reports(&catalog.list(), faults);
@@ -67,23 +67,25 @@ impl LintArgs {
             let is_long = self.long || !self.names.is_empty();
             output::page(&page::page(&reports, is_long, output::width()))?;
         }
-        Ok(exit(&reports, self.deny))
+        let is_denied = has_unmatched && self.deny.is_some();
+        Ok(if is_denied { Exit::Failed } else { exit(&reports, self.deny) })
     }
 
-    /// Returns the filter of the names and globs.
-    fn chosen(&self, catalog: &Catalog) -> Result<impl Fn(&ToolReport) -> bool + use<>, Error> {
+    /// Returns the filter of the names and globs, and true if a glob matches no tool.
+    fn chosen(&self, catalog: &Catalog) -> Result<(impl Fn(&ToolReport) -> bool + use<>, bool), Error> {
         let mut names = self.names.clone();
         for name in names.iter_mut().filter(|name| !catalog.names().iter().any(|present| present == &***name)) {
             *name = catalog.get(name)?.name().to_string();
         }
         let selection = Selection::parse(&self.select)?;
-        notice::warn_unmatched(&selection, &catalog.list());
+        let has_unmatched = notice::warn_unmatched(&selection, &catalog.list());
         let selects_all = self.select.is_empty();
-        Ok(move |report: &ToolReport| match &report.entry {
+        let is_chosen = move |report: &ToolReport| match &report.entry {
             _ if !names.is_empty() => names.contains(&report.tool),
             Some(entry) => selection.matches(entry),
             None => selects_all,
-        })
+        };
+        Ok((is_chosen, has_unmatched))
     }
 }
 

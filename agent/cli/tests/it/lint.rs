@@ -60,3 +60,13 @@ fn json_has_the_form_of_each_tool_in_each_format() {
     assert_eq!(read["wires"]["anthropic"]["tokens_are_estimated"], true);
     assert_eq!(read["wires"]["openai-chat"]["tokens_are_estimated"], Value::Bool(cfg!(not(feature = "tokens"))));
 }
+
+#[test]
+fn a_glob_that_matches_no_tool_is_a_warning_that_can_be_denied() {
+    let crib = Crib::new();
+    let lint = ["lint", "--select", "nosuch"];
+    let ended = crib.run(&lint).expect(0);
+    assert!(ended.stderr.contains("no tool matches nosuch"), "{ended:#?}");
+    crib.run(&[&lint[..], &["--deny", "warnings"]].concat()).expect(1);
+    crib.run(&["lint", "--select", "fs.*", "--deny", "warnings"]).expect(0);
+}
