@@ -11,7 +11,8 @@ use agent::refusal::Refusal;
 use agent::{Direct, Event};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
-use tools::{CancellationToken, ToolCall};
+use tools::protocol::{Message, Part, Role};
+use tools::{CancellationToken, ErrorCode, ToolCall, ToolResult, visible_line};
 
 use self::event_line::{
     compacted_line, failure, line, plan_lines, prefix_line, result_line, search_line, summary_line, target_suffix,
@@ -28,12 +29,17 @@ use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::wording::counted;
 
+/// The maximum number of characters of the error of a failed call.
+const ERROR_LENGTH: usize = 400;
+
 /// Writes the events of a run: text to standard output and calls to standard error, or JSON to standard output. Collects the
 /// failures.
 pub(crate) struct Observer {
     format: OutputFormat,
     /// True if standard error shows status lines, so that progress needs no lines of its own.
     has_status_lines: bool,
+    /// True if the provider reads no prompt, so that its changed beginning matters to nobody.
+    is_direct: bool,
     /// True if the answer shows the results, so that the line of a failed call leaves out its message.
     has_results_in_answer: bool,
     console: Arc<Console>,
@@ -55,17 +61,47 @@ pub(crate) struct CallFailures {
 /// A failed call.
 #[derive(Clone, Debug)]
 pub(crate) struct CallFailure {
+    /// The tool, as the call names it.
+    pub(crate) tool: String,
     pub(crate) exit: Exit,
     /// The error, on one line and bounded.
     pub(crate) error: String,
+}
+
+impl CallFailure {
+    fn new(tool: &str, code: ErrorCode, result: &ToolResult) -> Self {
+        Self { tool: tool.to_owned(), exit: code.into(), error: visible_line(&result.to_text(), ERROR_LENGTH) }
+    }
+
+    /// Returns the first failed call since the last prompt.
+    pub(crate) fn from_messages(messages: &[Message]) -> Option<Self> {
+        let prompt = messages.iter().rposition(|message| message.role == Role::User)?;
+        messages[prompt..].iter().flat_map(|message| &message.parts).find_map(|part| match part {
+            Part::ToolResult { name, result, .. } => Some(Self::new(name, result.error_code()?, result)),
+            _ => None,
+        })
+    }
 }
 
 impl Observer {
     /// Returns an observer of a run that starts now. If the output fails, it cancels the run.
     pub(crate) fn new(format: OutputFormat, console: Arc<Console>, cancellation: CancellationToken) -> Self {
         let has_status_lines = format == OutputFormat::Text && StatusLines::are_shown();
-        let has_results_in_answer = false;
-        Self { format, has_status_lines, has_results_in_answer, console, cancellation, state: Mutex::default() }
+        let (is_direct, has_results_in_answer) = (false, false);
+        Self {
+            format,
+            has_status_lines,
+            is_direct,
+            has_results_in_answer,
+            console,
+            cancellation,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Sets whether there is no model.
+    pub(crate) fn with_direct(self, is_direct: bool) -> Self {
+        Self { is_direct, ..self }
     }
 
     /// Sets whether the answer shows the results of the calls.
@@ -170,6 +206,7 @@ impl Observer {
         progress.into_iter().for_each(|progress| self.console.line(progress));
         let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
         match event {
+            Event::PrefixChanged(_) if self.is_direct => {}
             Event::PrefixChanged(change) => self.console.line(prefix_line(change)),
             Event::Compacted(compacted) => self.console.line(format!("{agent}{}", compacted_line(compacted))),
             Event::RequestRetried(retry) => {

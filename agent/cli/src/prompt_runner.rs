@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::refusal::Refusal;
-use agent::{Direct, Driver, Outcome, Run, Session, Step, StopReason, Summary};
+use agent::{Direct, Driver, Outcome, Run, Selection, Session, Step, StopReason, Summary};
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -12,7 +12,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
-use crate::observer::{CallFailures, Observer};
+use crate::observer::{CallFailure, CallFailures, Observer};
 use crate::output;
 use crate::output_format::OutputFormat;
 use crate::program;
@@ -38,7 +38,7 @@ pub(crate) struct PromptRunner {
     pub(crate) first_grant: Option<Grant>,
     /// The grant of the flags and settings of today, of which a resumed session may have a part.
     pub(crate) todays_grant: Grant,
-    /// The flags that resume the session, if it is recorded.
+    /// The flags with which a chat goes on with the session. `None` in a chat, and if the session is not recorded.
     pub(crate) resume: Option<String>,
     /// The policy rules of the files, which no grant overrides.
     pub(crate) rules: Vec<Rule>,
@@ -96,7 +96,7 @@ impl PromptRunner {
         // Without a model the answer has the results, so a terminal would show each failure twice.
         let has_results = self.is_direct() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let observer = Observer::new(self.format, self.console.clone(), token);
-        Arc::new(observer.with_results_in_answer(has_results))
+        Arc::new(observer.with_direct(self.is_direct()).with_results_in_answer(has_results))
     }
 
     /// Runs to the end, or until the token is cancelled. The observer shows the events.
@@ -120,7 +120,10 @@ impl PromptRunner {
         drop(animation);
         let CallFailures { first, refusals, output: failed } = observer.finish();
         let mut written = failed.map_or(Ok(()), Err);
-        let failure = first.filter(|_| self.is_direct());
+        // A replayed call emits no event. A chat goes on after the replayed answer.
+        let is_replayed = is_resumed && self.resume.is_some();
+        let failure = first.or_else(|| CallFailure::from_messages(session.messages()).filter(|_| is_replayed));
+        let failure = failure.filter(|_| self.is_direct());
         let has_ended_early =
             !matches!(&ended, Ok(Summary { outcome: Outcome::Answer { .. } | Outcome::WaitingForApproval { .. }, .. }));
         if self.is_direct() && is_text && has_ended_early && session.messages().len() > before {
@@ -132,8 +135,8 @@ impl PromptRunner {
         let hints = self.hints(session, &refusals, is_answered);
         hints.iter().for_each(|hint| notice::hint(hint));
         // Not a hint about a refused call, which a job would count as refused.
-        if failure.as_ref().is_some_and(|failure| failure.exit == Exit::NotFound) {
-            notice::hint(&where_tools_are());
+        if let Some(CallFailure { tool, .. }) = failure.as_ref().filter(|failure| failure.exit == Exit::NotFound) {
+            notice::hint(&how_to_find(tool, session.selection()));
         }
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()
@@ -184,13 +187,26 @@ impl PromptRunner {
     fn print_stored_answer(&self, run: &Run) -> Result<(), Error> {
         match run.step() {
             Step::Done(Summary { outcome: Outcome::Answer { text, .. }, .. }) if self.format == OutputFormat::Text => {
-                let resume = self.resume.as_deref().unwrap_or("--resume");
                 let program = program::name();
-                notice::note(&format!("the session is already answered; to go on with it: {program} chat {resume}"));
+                let resume = self.resume.as_ref();
+                let next = resume.map(|resume| format!("; to go on with it: {program} chat {resume}"));
+                notice::note(&format!("the session is already answered{}", next.unwrap_or_default()));
                 output::untrusted(&text)
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Returns the hint about a tool that the session does not have.
+fn how_to_find(tool: &str, selection: &Selection) -> String {
+    match tools::get(tool) {
+        Ok(entry) if !selection.matches(&entry) => {
+            format!(
+                "the session does not select {tool}: it selects {selection}; add --select {tool}, or change the selection"
+            )
+        }
+        _ => where_tools_are(),
     }
 }
 

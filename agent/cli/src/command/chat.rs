@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupts;
 use crate::output_format::OutputOption;
+use crate::prompt_runner::PromptRunner;
 use crate::session::{OpenSession, SessionOptions};
 
 /// Run an agent session prompt by prompt
@@ -35,6 +36,7 @@ impl ChatArgs {
         let token = CancellationToken::new();
         let opened = self.options.open(self.output.format, Arc::default(), Arc::new(how_to_grant), token, None).await?;
         let OpenSession { telemetry: _telemetry, recording: _recording, servers, runner, session, resumed } = opened;
+        let runner = PromptRunner { resume: None, ..runner };
         let input = Input::new(!self.no_history)?;
         let interrupts = Interrupts::new(input.is_interactive(), &runner.console)?;
         let mut chat = chat::Chat { session, runner, input, interrupts, servers, resumed };

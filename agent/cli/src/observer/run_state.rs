@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use agent::Event;
 use agent::refusal::Refusal;
-use tools::{Progress, Target, visible_line};
+use tools::{Progress, Target};
 
 use super::CallFailure;
 use super::event_line::SHOWN;
@@ -17,9 +17,6 @@ use crate::visible::visible;
 
 /// The minimum time between two progress lines where there are no status lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
-
-/// The maximum number of characters of the error of a failed call.
-const ERROR_LENGTH: usize = 400;
 
 pub(super) struct RunState {
     /// The number of calls so far.
@@ -84,12 +81,11 @@ impl RunState {
                     call.progress = Some((name.clone(), progress.clone()));
                 }
             }
-            Event::Result { id, result, error, .. } => {
+            Event::Result { id, name, result, error, .. } => {
                 let call = self.open.iter().position(|call| call.id == *id).map(|index| self.open.remove(index));
                 if let Some(code) = *error {
                     if agent.is_none() {
-                        let failure =
-                            CallFailure { exit: code.into(), error: visible_line(&result.to_text(), ERROR_LENGTH) };
+                        let failure = CallFailure::new(name, code, result);
                         self.failures.insert(call.as_ref().map_or(self.calls, |call| call.index), failure);
                     }
                     let refusal = |call: &OpenCall| Refusal::from_result(&call.name, &call.targets, code, result);

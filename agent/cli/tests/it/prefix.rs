@@ -61,4 +61,11 @@ fn a_resumed_session_says_that_other_tools_make_another_prompt() {
     assert_eq!((&change["system"], &next["system"], &next["removed"]), (&false.into(), &true.into(), &json!([])));
     assert!(change["removed"].as_array().unwrap().contains(&"fs.read".into()), "{change}");
     assert_eq!((&change["added"], &change["model"]), (&json!([]), &false.into()));
+
+    // Without a model no service caches a prompt, so a person reads nothing about it.
+    let chat = ["chat", "--resume", "--select", "fs.*"];
+    let lines = |flags: &[&str]| crib.run_with_input(&[&chat[..], flags].concat(), b"fs.list\n").expect(0).stderr;
+    assert!(!lines(&[]).contains("no cache"));
+    let script = crib.script(&[r#"{"text": "x"}"#; 8]);
+    assert!(lines(&["--select", "time.*", "--script", &script]).contains("no cache"));
 }

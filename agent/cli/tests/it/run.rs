@@ -60,7 +60,8 @@ fn an_empty_answer_is_pointed_out() {
 #[test]
 fn a_script_that_cannot_be_played_is_a_usage_error() {
     let crib = Crib::new();
-    crib.run(&["run", "x", "--provider", "scripted"]).expect(2);
+    let ended = crib.run(&["run", "x", "--provider", "scripted"]).expect(2);
+    assert!(ended.stderr.contains("--script"), "{ended:#?}");
     crib.run(&["run", "x", "--script", "missing.json"]).expect(2);
     crib.run(&["run", "x", "--script", "."]).expect(2);
     for text in ["", "{}", "[{}]", "[{\"text\": 1}]", "[", "\u{1b}", r#"[{"text": "a", "text": "b"}]"#] {
@@ -158,7 +159,11 @@ fn a_refusal_names_the_flags_that_would_grant_it() {
 fn a_session_reaches_no_tool_that_is_not_selected() {
     let crib = Crib::new();
     crib.run(&["run", "time.now", "--select", "time.*"]).expect(0);
-    crib.run(&["run", "fs.read path=README.md", "--select", "time.*"]).expect(3);
+    let ended = crib.run(&["run", "fs.read path=README.md", "--select", "time.*"]).expect(3);
+    assert!(ended.stderr.contains("does not select fs.read: it selects time.*"), "{ended:#?}");
+    assert!(ended.stderr.contains("--select fs.read") && !ended.stderr.contains("list names all"), "{ended:#?}");
+    let ended = crib.run(&["run", "fs.raed", "--select", "time.*"]).expect(3);
+    assert!(ended.stderr.contains("list names all") && !ended.stderr.contains("not select"), "{ended:#?}");
     let ended = crib.run(&["run", "time.now", "--select", "time.*", "--select", "tmie.*"]).expect(0);
     assert!(ended.stderr.contains("no tool matches tmie.*"), "{ended:#?}");
 }

@@ -170,3 +170,27 @@ fn a_damaged_session_that_is_not_resumed_is_named() {
     assert!(ended.stderr.contains(&format!("warning: the session {damaged}")), "{ended:#?}");
     assert!(ended.stderr.contains(&format!("resuming the session {older}")), "{ended:#?}");
 }
+
+#[test]
+fn a_replayed_answer_has_the_exit_of_its_run() {
+    let crib = Crib::new();
+    for (prompt, code) in [
+        ("fs.read path=missing", 1),
+        ("fs.raed path=README.md", 3),
+        ("fs.write path=a content=x", 5),
+        ("fs.list path=. ; fs.read path=missing ; fs.raed", 1),
+        ("time.now", 0),
+    ] {
+        let first = crib.run(&["run", prompt]).expect(code);
+        let again = crib.run(&["run", "--resume"]).expect(code);
+        assert_eq!(first.stdout, again.stdout, "{prompt}");
+    }
+}
+
+#[test]
+fn a_resumed_chat_replays_the_last_answer_and_goes_on() {
+    let crib = Crib::new();
+    crib.run(&["run", "fs.read path=missing"]).expect(1);
+    let ended = crib.run_with_input(&["chat", "--resume"], b"time.now\n").expect(0);
+    assert!(ended.stderr.contains("is already answered\n") && !ended.stderr.contains("go on with it"), "{ended:#?}");
+}
