@@ -189,8 +189,12 @@ impl<'a> Section<'a> {
         let inside_known = self.known_keys.iter().filter_map(|known| known.strip_prefix(inside));
         let mut known: Vec<_> = inside_known.filter_map(|known| known.split('.').next()).collect();
         known.dedup();
-        let advice = match nearest(key.get_ref(), &known) {
-            Some(near) => format!("did you mean {}?", self.full_key(&format!("{inside}{near}"))),
+        // The right key in the wrong table.
+        let is_moved = |known: &&&str| known.rsplit('.').next().is_some_and(|last| last == key.get_ref());
+        let near = nearest(key.get_ref(), &known).map(|near| format!("{inside}{near}"));
+        let near = near.or_else(|| self.known_keys.iter().find(is_moved).map(|moved| (*moved).to_owned()));
+        let advice = match near {
+            Some(near) => format!("did you mean {}?", self.full_key(&near)),
             None => format!("the settings here are {}", known.join(", ")),
         };
         ConfigError::Unknown { origin, key: name, advice }
