@@ -8,6 +8,12 @@ pub(crate) fn command(env: &[String], program: &str, args: &[String]) -> Result<
     if program.is_empty() {
         return Err(TargetError::Argument { field: "program".to_owned(), reason: InvalidTarget::Empty });
     }
+    // A shell would split it. A file of this name is rare, and its path has a slash.
+    if program.contains(' ') && !program.contains('/') {
+        let reason = "pass the words after the first in `args`";
+        let reason = InvalidTarget::Words { value: program.chars().take(80).collect(), reason };
+        return Err(TargetError::Argument { field: "program".to_owned(), reason });
+    }
     let variables = (!env.is_empty()).then_some("env").into_iter().chain(env.iter().map(String::as_str));
     let words = variables.chain([program]).chain(args.iter().map(String::as_str));
     Words::from_known(words).map_err(fault)
@@ -30,4 +36,17 @@ pub(crate) fn target(command: &Words) -> Result<Target, TargetError> {
 
 fn fault(reason: InvalidTarget) -> TargetError {
     TargetError::Argument { field: "args".to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_with_its_arguments_in_one_text_is_refused_with_advice() {
+        let error = command(&[], "ls -l", &[]).unwrap_err().to_string();
+        assert!(error.contains("`program`") && error.contains("`args`"), "{error}");
+        assert_eq!(command(&[], "./my tool", &[]).unwrap().to_string(), "'./my tool'");
+        assert_eq!(command(&[], "ls", &["a b".to_owned()]).unwrap().to_string(), "ls 'a b'");
+    }
 }
