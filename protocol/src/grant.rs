@@ -124,7 +124,7 @@ impl Grant {
     ///
     /// let grant = Grant::parse(["a:read:x", "b:read:x", "c:read:x", "d:read:x", "e:read:x", "fs:read:**"])?;
     /// let needed = "fs:write:README.md".parse::<Target>()?;
-    /// assert_eq!(grant.excerpt(&[needed]), "fs:read:** or 5 others");
+    /// assert_eq!(grant.excerpt(&[needed]), "fs:read:** or 5 other clauses");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn excerpt(&self, needed: &[Target]) -> String {
@@ -140,7 +140,7 @@ impl Grant {
             match near[..] {
                 [] => format!("{others} clauses, none of them of this scheme"),
                 _ if others == 0 => alternatives(near),
-                _ => format!("{} or {others} other{}", alternatives(near), if others == 1 { "" } else { "s" }),
+                _ => format!("{} or {others} other clause{}", alternatives(near), if others == 1 { "" } else { "s" }),
             }
         };
         self.text(layer)

@@ -261,10 +261,10 @@ fn an_excerpt_has_the_clauses_of_the_scheme_first_and_a_count_of_the_others() {
     assert_eq!(excerpt(&[many("a", 6)]), "6 clauses, none of them of this scheme");
     assert_eq!(
         excerpt(&[many("a", 5), many("fs", 1), vec!["*:read:b".to_owned()]]),
-        "*:read:b or fs:read:0 or 5 others"
+        "*:read:b or fs:read:0 or 5 other clauses"
     );
-    assert_eq!(excerpt(&[many("fs", 5), many("a", 1)]), format!("{five} or 1 other"));
-    assert_eq!(excerpt(&[many("fs", 9)]), format!("{five} or 4 others"));
+    assert_eq!(excerpt(&[many("fs", 5), many("a", 1)]), format!("{five} or 1 other clause"));
+    assert_eq!(excerpt(&[many("fs", 9)]), format!("{five} or 4 other clauses"));
     let (wide, narrow) = (Grant::parse(many("a", 6)).unwrap(), Grant::parse(["fs:*:**"]).unwrap());
     let layered = wide.intersect(&narrow).excerpt(std::slice::from_ref(&needed));
     assert_eq!(layered, "(6 clauses, none of them of this scheme) and (fs:*:**)");

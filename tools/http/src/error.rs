@@ -27,7 +27,9 @@ pub enum HttpError {
         name: HeaderName,
     },
     /// The address is not public. The text leaves out the address: it would tell a model about the user's network.
-    #[error("{host} has an address that is not public; only the user's configuration can permit this host")]
+    #[error(
+        "{host} has an address that is not public; only the user's configuration can permit this host, in private_hosts"
+    )]
     Address {
         /// The host.
         host: String,

@@ -13,7 +13,6 @@ use crate::exit::Exit;
 use crate::mcp::{self, FirstList};
 use crate::notice;
 use crate::output;
-use crate::program;
 use crate::root::RootOption;
 use crate::tool_list;
 
@@ -55,8 +54,7 @@ impl ListArgs {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            let program = program::name();
-            notice::warning(&format!("{unusable} linked tools are unusable; run {program} doctor for the reasons"));
+            notice::warning(&Error::Unusable(unusable as u64).to_string());
         }
         Ok(Exit::Success)
     }

@@ -102,7 +102,7 @@ impl MemoryArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let memory = memory::own()?;
         match self.command {
-            MemoryCommand::List { filter, json } => list(&memory.entries(&filter.filter())?, json)?,
+            MemoryCommand::List { filter, json } => list(&memory, filter, json)?,
             MemoryCommand::Export { filter } => {
                 memory.entries(&filter.filter())?.iter().try_for_each(output::json)?;
             }
@@ -114,12 +114,14 @@ impl MemoryArgs {
     }
 }
 
-fn list(entries: &[MemoryEntry], is_json: bool) -> Result<(), Error> {
+fn list(memory: &Memory, filter: FilterOptions, is_json: bool) -> Result<(), Error> {
+    let such = if filter.scope.is_some() || filter.unconfirmed { "such " } else { "" };
+    let entries = memory.entries(&filter.filter())?;
     if is_json {
         return entries.iter().try_for_each(output::json);
     }
     if entries.is_empty() {
-        notice::note("there are no such memories; a session saves one with memory.save");
+        notice::note(&format!("there are no {such}memories; a session saves one with memory.save"));
     }
     output::page(&entries.iter().map(page).collect::<String>())
 }

@@ -111,14 +111,14 @@ fn errors_are_worded_for_people() {
     let lines = error(&refused, 5);
     assert_eq!(
         lines.lines().next().unwrap(),
-        "error: fs.write needs fs:write:x, but the grant is fs:read:** or 10 others"
+        "error: fs.write needs fs:write:x, but the grant is fs:read:** or 10 other clauses"
     );
     let late = error(&["time.now", "--timeout", "0.000001ms"], 6);
     assert!(late.ends_with("set a longer one with --timeout\n"), "{late}");
     // In JSON, programs get the error for models.
     let document = crib.run(&[&["call"], &refused[..], &["--json"]].concat()).expect(5).document();
     let text = document["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("the grant is fs:read:** or 10 others; ask for a wider grant"), "{document}");
+    assert!(text.contains("the grant is fs:read:** or 10 other clauses; ask for a wider grant"), "{document}");
 }
 
 #[test]

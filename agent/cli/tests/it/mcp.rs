@@ -164,7 +164,11 @@ fn the_user_declares_effects() {
 fn a_url_is_added_with_headers_as_they_are() {
     let crib = Crib::new();
     let header = "Authorization: Bearer ${TOKEN}";
-    crib.run(&["mcp", "add", "docs", "--url", "https://example.org/mcp", "--header", header]).expect(0);
+    let add = ["mcp", "add", "docs", "--url", "https://example.org/mcp", "--header", header];
+    for is_present in [false, true] {
+        let added = crib.run(&add).expect(0);
+        assert_eq!(added.stderr.contains("replaced"), is_present, "{added:#?}");
+    }
     let written: Value = serde_json::from_str(&std::fs::read_to_string(user_file(&crib)).unwrap()).unwrap();
     let expected =
         json!({"type": "http", "url": "https://example.org/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}});

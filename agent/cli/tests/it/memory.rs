@@ -186,6 +186,10 @@ fn memories_are_exported_forgotten_and_imported() {
     assert!(forgot.stderr.contains("forgot memory 1: one"), "{forgot:#?}");
     crib.run(&["memory", "forget", "1"]).expect(2);
     assert_eq!(listed(&crib), []);
+    for (filter, part) in [(&[][..], "there are no memories"), (&["--unconfirmed"], "there are no such memories")] {
+        let ended = crib.run(&[&["memory", "list"], filter].concat()).expect(0);
+        assert!(ended.stderr.contains(part), "{ended:#?}");
+    }
     let file = crib.write("backup.jsonl", &backup);
     crib.run(&["memory", "import", &file]).expect(0);
     assert_eq!(listed(&crib), [("one".to_owned(), false), ("two".to_owned(), false)]);

@@ -92,7 +92,10 @@ async fn an_address_that_others_reach_requires_a_token() {
     let crib = Crib::new();
     let ended = crib.serve(&["--http", "0.0.0.0:0"]).output().await.unwrap();
     assert_eq!(ended.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ended.stderr).contains("a bearer token is required"));
+    let error = String::from_utf8_lossy(&ended.stderr);
+    for part in ["a bearer token is required", "--token-file", "TOOLCRIB_MCP_TOKEN"] {
+        assert!(error.contains(part), "{part:?} is not in {error}");
+    }
 
     let short = crib.write_private("short", "0123456789abcde\n");
     let ended = crib.serve(&["--http", "127.0.0.1:0", "--token-file", &short]).output().await.unwrap();

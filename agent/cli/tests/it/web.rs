@@ -124,7 +124,7 @@ fn a_private_host_that_the_user_does_not_name_is_not_connected_to() {
             let grants = ["--grant", &*server.clause(), "--grant", &*format!("net:read:localhost:{port}")];
             let ended = crib.run(&[&["run", "--provider", "direct", &*fetch], &grants[..], flags].concat()).expect(1);
             let shown = format!("{}{}", ended.stdout, ended.stderr);
-            assert!(shown.contains("not public") && shown.contains("configuration"), "{ended:#?}");
+            assert!(shown.contains("not public") && shown.contains("private_hosts"), "{ended:#?}");
         }
     };
     run(&[]);

@@ -12,7 +12,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{self, ALERT, STRONG, styled};
 use crate::output;
-use crate::program;
 use crate::table::Table;
 use crate::visible::visible;
 
@@ -47,10 +46,7 @@ impl CeilingArgs {
         }
         let unusable = tools::conflicts().len() + tools::problems().len();
         if unusable > 0 {
-            notice::warning(&format!(
-                "{unusable} linked tools are unusable and not listed; run {} doctor for the reasons",
-                program::name()
-            ));
+            notice::warning(&Error::Unusable(unusable as u64).to_string());
         }
         Ok(Exit::Success)
     }

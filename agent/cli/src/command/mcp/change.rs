@@ -41,9 +41,14 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
         true => (&mut inventory.project, FileOwner::Project),
         false => (&mut inventory.user, FileOwner::User),
     };
+    let is_present = file.servers().any(|(found, _)| found == name);
     file.set(&server, &transport)?;
     file.write(owner)?;
-    notice::note(&format!("{} has the server {name}", file.path().display()));
+    let path = file.path().display();
+    notice::note(&match is_present {
+        true => format!("replaced the server {name} in {path}"),
+        false => format!("{path} has the server {name}"),
+    });
     let next = if project { "approve" } else { "test" };
     notice::hint(&format!("run {} mcp {next} {name}", program::name()));
     Ok(())

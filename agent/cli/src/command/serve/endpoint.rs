@@ -55,7 +55,10 @@ impl EndpointOptions {
         if let Some(token) = self.token()? {
             options = options.with_token(token)?;
         }
-        options.check_address(address)?;
+        options.check_address(address).map_err(|error| {
+            let hint = format!("--token-file FILE or the variable {} has the token", program::variable(TOKEN));
+            Error::Unfinished { error: Box::new(error.into()), hint }
+        })?;
         let options = self.allow_host.iter().fold(options, |options, host| options.with_host(host));
         let options = self.allow_origin.iter().fold(options, |options, origin| options.with_origin(origin));
         Ok(Endpoint::Http { address, options })
