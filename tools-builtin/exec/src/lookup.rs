@@ -42,6 +42,7 @@ pub(crate) fn program(
             Some(toolchain) => format!(
                 "it belongs to the toolchain {toolchain}, so ask the user to add \"{toolchain}\" to programs.toolchains"
             ),
+            None if name.contains(' ') => "pass the words after the first in `args`".to_owned(),
             None => "name another program, or its path below the workspace root".to_owned(),
         };
         ToolError::execution_failed(format!("there is no program {name:?}: {place}; {advice}"))
@@ -84,6 +85,13 @@ mod tests {
             assert!(program(name, root.path(), &FOLDERS, || None).is_err(), "{name}");
         }
     }
+
+    #[test]
+    fn a_path_with_its_arguments_in_one_text_is_refused_with_advice() {
+        let advice = |name: &str| program(name, Path::new("/"), &FOLDERS, || None).unwrap_err().to_string();
+        assert!(advice("/bin/ls -l").contains("`args`") && !advice("/bin/no-such-program").contains("`args`"));
+    }
+
     #[test]
     fn a_toolchain_is_added_to_those_that_are_set() {
         let error = program("cargo-of-nobody", Path::new("/"), &FOLDERS, || Some(Toolchain::Rust)).unwrap_err();
