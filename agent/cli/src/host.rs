@@ -93,10 +93,7 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let workspace = self.root.workspace()?;
-        // A folder around the root is no file of a channel or of a secret, which say so where they are used.
-        let is_around = |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(&workspace).starts_with(file));
-        let files = settings.secret_files().filter(|file| !is_around(file));
-        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(files);
+        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files_for(&workspace));
         let library = Library::load(workspace.clone(), self.config.reads_files(), settings, &protected.hidden);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;

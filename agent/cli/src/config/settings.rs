@@ -156,6 +156,13 @@ impl Settings {
         of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
+    /// Returns these files as tools of a session in this root must not see them: without a folder around the root. It is no file of a
+    /// channel or of a secret, which say so where they are used.
+    pub(crate) fn secret_files_for(&self, root: &str) -> impl Iterator<Item = &Path> {
+        let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
+        self.secret_files().filter(move |file| !is_around(file))
+    }
+
     /// Returns the timeouts and retries of provider requests.
     pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let mut timeouts = Timeouts::default();
