@@ -99,7 +99,7 @@ impl HostOptions {
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
-        let of_skills = skills::control_files(settings, Path::new(&workspace));
+        let of_skills = skills::control_files(&library, Path::new(&workspace));
         let control = settings
             .sources()
             .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))

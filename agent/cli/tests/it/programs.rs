@@ -218,8 +218,9 @@ fn a_program_cannot_create_what_a_link_of_the_user_leads_to() {
         Ended::from(command.env("HOME", &home).env_remove("XDG_CONFIG_HOME").output().unwrap())
     };
     link(".agents/skills", "skills");
+    link(".claude/skills/moon", "moon");
     link(".config/toolcrib", "config");
-    for folder in ["skills", "config"] {
+    for folder in ["skills", "moon", "config"] {
         let ended = copy(&format!("{folder}/new/file"));
         assert!(ended.stdout.contains("Read-only") && !crib.root().join(folder).join("new").exists(), "{ended:#?}");
     }
