@@ -156,8 +156,8 @@ impl Settings {
         of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
-    /// Returns these files as tools of a session in this root must not see them: without a folder around the root. It is no file of a
-    /// channel or of a secret, which say so where they are used.
+    /// Returns the [`secret_files`](Self::secret_files) that a session in this root hides. Leaves out a folder around the root, which is a
+    /// mistake: the channel or the secret says so where it is used.
     pub(crate) fn secret_files_for(&self, root: &str) -> impl Iterator<Item = &Path> {
         let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
         self.secret_files().filter(move |file| !is_around(file))
