@@ -14,7 +14,7 @@ use crate::inner_call;
 const PLAN_WRITER: &str = "todo.write";
 
 /// The maximum number of items of a plan.
-pub const MAX_PLAN_ITEMS: usize = 50;
+pub(crate) const MAX_PLAN_ITEMS: usize = 50;
 
 /// The maximum number of characters of an item.
 pub(crate) const MAX_ITEM_CHARS: usize = 300;
