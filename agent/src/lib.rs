@@ -52,7 +52,7 @@ pub use extract::{ExtractError, extract, extract_resumed};
 pub use guidance::tool_guidance;
 pub use models::{ModelChoice, Models, with_session_model};
 pub use parameter::{Parameter, Presence, parameters};
-pub use plan::{MAX_PLAN_ITEMS, Plan, PlanItem, PlanStatus};
+pub use plan::{Plan, PlanItem, PlanStatus};
 pub use prefix::PrefixChange;
 pub use provider::{
     Direct, FailureKind, GenerationOptions, KeyError, KeySource, LostReplySink, Provider, ProviderError,

@@ -14,7 +14,7 @@ use crate::inner_call;
 const PLAN_WRITER: &str = "todo.write";
 
 /// The maximum number of items of a plan.
-pub const MAX_PLAN_ITEMS: usize = 50;
+pub(crate) const MAX_PLAN_ITEMS: usize = 50;
 
 /// The maximum number of characters of an item.
 pub(crate) const MAX_ITEM_CHARS: usize = 300;
@@ -112,6 +112,6 @@ pub(crate) fn plan_of(messages: &[Message]) -> Vec<PlanItem> {
     let calls = messages.iter().rev().flat_map(|message| message.calls().collect::<Vec<_>>().into_iter().rev());
     let written = calls.filter(|call| inner_call::name(call) == PLAN_WRITER && !failed.contains(call.id.as_str()));
     let written = written.map(|call| inner_call::inner(call).unwrap_or_else(|| call.clone()));
-    let items = written.filter_map(|call| serde_json::from_value::<Written>(call.arguments.value().clone()).ok());
+    let items = written.filter_map(|call| call.arguments.deserialize::<Written>().ok());
     items.map(|Written { items }| items).next().unwrap_or_default()
 }

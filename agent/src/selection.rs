@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
-use tools::protocol::ToolNames;
-use tools::{Entry, Tool};
+use tools::Entry;
+use tools::policy::ToolGlob;
 
 /// Rules that choose the tools of a session from a catalog. Without rules, every tool is selected.
 ///
@@ -27,8 +26,8 @@ use tools::{Entry, Tool};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    include: Vec<Pattern>,
-    exclude: Vec<Pattern>,
+    include: Vec<ToolGlob>,
+    exclude: Vec<ToolGlob>,
     read_only: bool,
     tags: BTreeSet<String>,
     is_none: bool,
@@ -75,7 +74,7 @@ impl Selection {
     /// # Errors
     /// Returns [`InvalidSelection`] if the text is not a valid glob.
     pub fn with_include(mut self, glob: &str) -> Result<Self, InvalidSelection> {
-        self.include.push(Pattern::compile(glob)?);
+        self.include.push(compile(glob)?);
         Ok(self)
     }
 
@@ -84,7 +83,7 @@ impl Selection {
     /// # Errors
     /// Returns [`InvalidSelection`] if the text is not a valid glob.
     pub fn with_exclude(mut self, glob: &str) -> Result<Self, InvalidSelection> {
-        self.exclude.push(Pattern::compile(glob)?);
+        self.exclude.push(compile(glob)?);
         Ok(self)
     }
 
@@ -105,7 +104,7 @@ impl Selection {
     /// Returns true if the tool is selected.
     pub fn matches(&self, entry: &Entry) -> bool {
         let tool = entry.tool();
-        let named = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(tool));
+        let named = |globs: &[ToolGlob]| globs.iter().any(|glob| glob.matches(tool));
         !self.is_none
             && (self.include.is_empty() || named(&self.include))
             && !named(&self.exclude)
@@ -115,10 +114,9 @@ impl Selection {
 
     /// Returns false if no tool whose name begins with this prefix is selected. Returns true if one may be.
     pub fn may_match(&self, prefix: &str) -> bool {
-        let is_left_out = |pattern: &Pattern| {
-            pattern.text.strip_suffix('*') == Some(pattern.head()) && prefix.starts_with(pattern.head())
-        };
-        let may_include = |pattern: &Pattern| prefix.starts_with(pattern.head()) || pattern.head().starts_with(prefix);
+        let is_left_out =
+            |glob: &ToolGlob| glob.as_str().strip_suffix('*') == Some(head(glob)) && prefix.starts_with(head(glob));
+        let may_include = |glob: &ToolGlob| prefix.starts_with(head(glob)) || head(glob).starts_with(prefix);
         !self.is_none
             && (self.include.is_empty() || self.include.iter().any(may_include))
             && !self.exclude.iter().any(is_left_out)
@@ -126,9 +124,9 @@ impl Selection {
 
     /// Returns the include and exclude globs that do not match any of these tools. They are usually misspelt.
     pub fn unmatched(&self, entries: &[Arc<Entry>]) -> Vec<String> {
-        let matches_nothing = |pattern: &&Pattern| !entries.iter().any(|entry| pattern.matches(entry.tool()));
+        let matches_nothing = |glob: &&ToolGlob| !entries.iter().any(|entry| glob.matches(entry.tool()));
         let all = self.include.iter().chain(&self.exclude);
-        all.filter(matches_nothing).map(|pattern| pattern.text.clone()).collect()
+        all.filter(matches_nothing).map(|glob| glob.as_str().to_owned()).collect()
     }
 }
 
@@ -138,8 +136,8 @@ impl fmt::Display for Selection {
         if self.is_none {
             return f.pad("nothing");
         }
-        let globs: Vec<String> = (self.include.iter().map(|pattern| pattern.text.clone()))
-            .chain(self.exclude.iter().map(|pattern| format!("!{}", pattern.text)))
+        let globs: Vec<String> = (self.include.iter().map(|glob| glob.as_str().to_owned()))
+            .chain(self.exclude.iter().map(|glob| format!("!{}", glob.as_str())))
             .collect();
         let mut rules = Vec::new();
         rules.extend((!globs.is_empty()).then(|| globs.join(" ")));
@@ -150,46 +148,11 @@ impl fmt::Display for Selection {
     }
 }
 
-/// A compiled glob and its text. Equality compares the texts.
-#[derive(Clone)]
-struct Pattern {
-    text: String,
-    glob: GlobMatcher,
+fn compile(text: &str) -> Result<ToolGlob, InvalidSelection> {
+    ToolGlob::compile(text).map_err(|reason| InvalidSelection { text: text.to_owned(), reason })
 }
 
-impl Pattern {
-    fn compile(text: &str) -> Result<Self, InvalidSelection> {
-        let invalid = |reason: String| InvalidSelection { text: text.to_owned(), reason };
-        if text.is_empty() {
-            return Err(invalid("it is empty".to_owned()));
-        }
-        // A tool name is not a path: it has no separators, and escapes are the same on every platform.
-        let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
-        let glob = glob.map_err(|error| invalid(error.kind().to_string()))?.compile_matcher();
-        Ok(Self { text: text.to_owned(), glob })
-    }
-
-    /// Returns the text before the first special character.
-    fn head(&self) -> &str {
-        self.text.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default()
-    }
-
-    /// Returns true if the glob matches the name or a former name of the tool.
-    fn matches(&self, tool: &Tool) -> bool {
-        ToolNames::from(tool).iter().any(|name| self.glob.is_match(name.as_str()))
-    }
+/// Returns the text before the first special character.
+fn head(glob: &ToolGlob) -> &str {
+    glob.as_str().split(['*', '?', '[', '{', '\\']).next().unwrap_or_default()
 }
-
-impl fmt::Debug for Pattern {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text.fmt(f)
-    }
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for Pattern {}

@@ -103,11 +103,6 @@ impl Session {
         self
     }
 
-    /// Returns the tools that requests offer.
-    pub fn disclosure(&self) -> &Disclosure {
-        self.disclosure.disclosure()
-    }
-
     /// Returns the tool set.
     pub fn tools(&self) -> &ToolSet {
         &self.tools

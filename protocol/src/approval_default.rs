@@ -1,7 +1,5 @@
 //! [`ApprovalDefault`]: whether a call needs approval if no policy rule decides.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{Access, Effects, Target};
@@ -62,16 +60,5 @@ impl ApprovalDefault {
             (_, Access::Write) => Self::Ask,
             (_, Access::Destroy) => Self::AlwaysAsk,
         }
-    }
-}
-
-/// Writes `runs`, `asks` or `always asks`.
-impl fmt::Display for ApprovalDefault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Run => "runs",
-            Self::Ask => "asks",
-            Self::AlwaysAsk => "always asks",
-        })
     }
 }

@@ -4,6 +4,7 @@ mod kind;
 mod message;
 mod result;
 
+use std::borrow::Borrow;
 use std::error::Error;
 use std::fmt::Display;
 use std::io;
@@ -91,6 +92,11 @@ impl ToolError {
     /// - one is a prefix or suffix of the other and at least a third of its length, such as `path` and `file_path`.
     pub fn near<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<String> {
         near(wanted, candidates)
+    }
+
+    /// Returns the question whether one of these [near](Self::near) names is meant: `did you mean a or b?`. Returns `None` without names.
+    pub fn did_you_mean(near: &[impl Borrow<str>]) -> Option<String> {
+        (!near.is_empty()).then(|| format!("did you mean {}?", near.join(" or ")))
     }
 
     /// Returns the name of the tool, or `<unnamed>` if the error has none.

@@ -93,16 +93,13 @@ impl HostOptions {
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let workspace = self.root.workspace()?;
-        // A folder around the root is no file of a channel or of a secret, which say so where they are used.
-        let is_around = |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(&workspace).starts_with(file));
-        let files = settings.secret_files().filter(|file| !is_around(file));
-        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(files);
+        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files_for(&workspace));
         let library = Library::load(workspace.clone(), self.config.reads_files(), settings, &protected.hidden);
         let mut services = self.root.services_hiding(hidden, settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
-        let of_skills = skills::control_files(settings, Path::new(&workspace));
+        let of_skills = skills::control_files(&library, Path::new(&workspace));
         let control = settings
             .sources()
             .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))

@@ -84,7 +84,7 @@ impl RootOption {
         Tasks::offer(&mut services);
         let hidden = folders::own().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
-        insert_sandbox(&mut services, settings);
+        insert_sandbox(&mut services, settings, library);
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         #[cfg(feature = "cron")]
         jobs::insert(&mut services, self.workspace()?);
@@ -124,13 +124,13 @@ fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<
 
 /// Adds the sandbox of programs, with the toolchains of the user.
 #[cfg(feature = "builtin")]
-fn insert_sandbox(services: &mut Services, settings: &Settings) {
+fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Library) {
     use tools_builtin::exec::Sandbox;
 
     if services.get::<Sandbox>().is_some() {
         return;
     }
-    let reserved = folders::own_folders().chain(Library::user_folders(settings));
+    let reserved = folders::own_folders().chain(library.places().iter().cloned());
     let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value).with_reserved(reserved);
     if let Some((home, cache)) = folders::toolchains() {
         let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
@@ -140,7 +140,7 @@ fn insert_sandbox(services: &mut Services, settings: &Settings) {
 }
 
 #[cfg(not(feature = "builtin"))]
-fn insert_sandbox(_services: &mut Services, _settings: &Settings) {}
+fn insert_sandbox(_services: &mut Services, _settings: &Settings, _library: &Library) {}
 
 #[cfg(not(feature = "builtin"))]
 fn insert_workspace(

@@ -128,8 +128,13 @@ impl SessionFolder {
         }
     }
 
-    /// Returns the newest session of the workspace that has a prompt and runs no job.
-    pub(crate) fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
+    /// Returns the session whose ID begins with the text. Without a text, returns the newest session of the workspace that has a prompt and
+    /// runs no job.
+    pub(crate) fn find_or_newest(&self, text: Option<&str>, workspace: &str) -> Result<SessionId, SessionError> {
+        text.map_or_else(|| self.newest(workspace), |text| self.find(text))
+    }
+
+    fn newest(&self, workspace: &str) -> Result<SessionId, SessionError> {
         let is_here = |id: &SessionId| match StoredSession::read(self, *id, 0) {
             Ok(stored) => {
                 stored.is_some_and(|StoredSession { start, .. }| start.workspace == workspace && start.job.is_none())

@@ -10,7 +10,7 @@ pub(crate) fn for_person(error: &ToolError) -> String {
     let tool = error.tool_name();
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
-            let near = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(" or ")) };
+            let near = ToolError::did_you_mean(near).map(|near| near + " ").unwrap_or_default();
             format!("there is no tool named {tool:?}; {near}{}", where_tools_are())
         }
         ToolErrorKind::Timeout { limit } => {

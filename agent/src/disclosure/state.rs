@@ -33,10 +33,6 @@ struct Narrowed {
 }
 
 impl SessionDisclosure {
-    pub(crate) fn disclosure(&self) -> &Disclosure {
-        &self.disclosure
-    }
-
     pub(crate) fn set_disclosure(&mut self, disclosure: Disclosure) {
         self.disclosure = disclosure;
         self.forget_tools();

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use tools::policy::{Reason, Sensitivity};
 use tools::protocol::{Access, Target};
 use tools::trees::{TreePath, Trees};
-use tools::{ToolContext, ToolError, visible_line};
+use tools::{ToolContext, ToolError};
+use tools_fs::Workspace;
+
+use crate::report::shown;
+use crate::reserved::without_links;
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
@@ -34,6 +38,8 @@ pub(crate) struct Protected {
 struct Found {
     is_kept: bool,
     is_link: bool,
+    /// True if no clause of a grant opens it.
+    is_setting: bool,
     /// The length and the time of the last change. `None` for a directory, whose content is looked at or protected.
     stamp: Option<(u64, Changed)>,
 }
@@ -42,15 +48,19 @@ struct Found {
 type Waiting = (String, PathBuf, bool);
 
 impl Protected {
-    /// Looks for the paths below these trees. `is_kept` says whether the walls protect them, so that their content needs no look. Blocks.
+    /// Looks for the paths below these trees. `is_kept` says whether the walls protect them, so that their content needs no look, nor that
+    /// of hidden folders. Blocks.
     ///
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
     pub(crate) fn find(cx: &ToolContext, root: &Path, writable: &Trees, is_kept: bool) -> Result<Self, ToolError> {
         let mut found = Self::default();
         let mut left = MAX_ENTRIES;
+        let workspace = cx.service::<Workspace>().filter(|_| is_kept);
+        let hidden = workspace.iter().flat_map(|workspace| workspace.hidden_paths()).map(|path| without_links(path));
+        let hidden: Vec<_> = hidden.collect();
         for tree in &writable.paths {
-            found.add(cx, root, tree, is_kept, &mut left)?;
+            found.add(cx, root, tree, is_kept, &hidden, &mut left)?;
         }
         Ok(found)
     }
@@ -83,16 +93,22 @@ impl Protected {
         root: &Path,
         tree: &TreePath,
         is_kept: bool,
+        hidden: &[PathBuf],
         left: &mut usize,
     ) -> Result<(), ToolError> {
         let absolute = if tree.path == "." { root.to_owned() } else { root.join(&tree.path) };
         // A name that is not Unicode has a text for the tables, and leads to its own files.
         let mut waiting: Vec<Waiting> = vec![(tree.path.clone(), absolute, false)];
         while let Some((path, absolute, is_below)) = waiting.pop() {
+            if hidden.iter().any(|hidden| absolute.starts_with(hidden)) {
+                continue;
+            }
             *left = left.checked_sub(1).ok_or_else(too_many)?;
             let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
-            let is_sensitive = is_sensitive(cx, &path);
-            let is_protected = is_sensitive && !is_below && is_protected(cx, &path);
+            let (is_sensitive, is_setting) = (is_sensitive(cx, &path), is_setting(cx, &path));
+            // Who replaces a link on the way to a setting chooses the setting.
+            let is_way = metadata.is_symlink() && is_setting;
+            let is_protected = !is_below && (is_way || is_sensitive && is_protected(cx, &path));
             if metadata.is_dir() && tree.is_tree && !(is_protected && is_kept) {
                 for entry in fs::read_dir(&absolute).into_iter().flatten().flatten() {
                     let name = entry.file_name().to_string_lossy().into_owned();
@@ -102,7 +118,7 @@ impl Protected {
             }
             if is_protected || (is_sensitive && !is_data_of_git(&path)) {
                 let stamp = (!metadata.is_dir()).then(|| (metadata.len(), changed(&metadata)));
-                let found = Found { is_kept: is_protected, is_link: metadata.is_symlink(), stamp };
+                let found = Found { is_kept: is_protected, is_link: metadata.is_symlink(), is_setting, stamp };
                 self.found.insert(absolute, found);
             }
         }
@@ -121,24 +137,27 @@ impl Protected {
                 _ => continue,
             };
             let path = shown(path, root);
+            let (role, opening) = match found.is_setting {
+                true => ("is or leads to a file that decides what tools may do", String::new()),
+                false => ("runs or configures programs", format!(", or name it with fs:write:{path}")),
+            };
             return Err(ToolError::execution_failed(format!(
-                "{path} {reason}, so programs could replace it, although it runs or configures programs; narrow the grant of writes, \
-                 or name it with fs:write:{path}"
+                "{path} {reason}, so programs could replace it, although it {role}; narrow the grant of writes{opening}"
             )));
         }
         Ok(())
     }
 }
 
-/// Returns a path below the root as one line.
-pub(crate) fn shown(path: &Path, root: &Path) -> String {
-    visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy(), 200)
-}
-
 /// Returns true if the file runs or configures programs by itself. A folder on the way to one does not.
 fn is_sensitive(cx: &ToolContext, path: &str) -> bool {
     let entry = cx.sensitive_paths().find(path);
     entry.is_some_and(|entry| entry.sensitivity() != Sensitivity::BuildFile && entry.describe(path) == entry.note())
+}
+
+/// Returns true for a file that configures Toolcrib, and for a path on the way to one.
+fn is_setting(cx: &ToolContext, path: &str) -> bool {
+    cx.sensitive_paths().find(path).is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings)
 }
 
 /// Returns true if writing the path would be asked about because it is sensitive.

@@ -1,5 +1,6 @@
 //! The result of a program, as the model reads it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tools::visible_line;
@@ -33,6 +34,11 @@ pub(crate) fn missing(paths: &[String]) -> Option<String> {
         )
     };
     (!paths.is_empty()).then(text)
+}
+
+/// Returns a path below the root as one line.
+pub(crate) fn shown(path: &Path, root: &Path) -> String {
+    visible_line(&path.strip_prefix(root).unwrap_or(path).to_string_lossy(), 200)
 }
 
 /// Names clauses or paths in one line.

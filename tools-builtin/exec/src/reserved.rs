@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tools::ToolError;
 use tools_fs::Workspace;
 
-use crate::protected::shown;
+use crate::report::shown;
 
 /// Creates the reserved folders that are missing in these writable trees, so that walls can keep them. Blocks.
 ///

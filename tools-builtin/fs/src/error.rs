@@ -176,9 +176,7 @@ impl From<InvalidTarget> for LinkFault {
 }
 
 fn suggested(near: &[String]) -> String {
-    if near.is_empty() {
-        "; list its directory to see what there is".to_owned()
-    } else {
-        format!("; did you mean `{}`?", near.join("` or `"))
-    }
+    let near: Vec<_> = near.iter().map(|name| format!("`{name}`")).collect();
+    let listed = "list its directory to see what there is";
+    format!("; {}", ToolError::did_you_mean(&near).as_deref().unwrap_or(listed))
 }

@@ -20,7 +20,7 @@ use tools::{Catalog, RegisterError};
 
 pub use digest::MAX_DIGEST_BYTES;
 pub use error::MemoryError;
-pub use limits::{MAX_ENTRIES, MAX_TAG_LENGTH, MAX_TAGS, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
+pub use limits::{MAX_ENTRIES, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 pub use memory::Memory;
 pub use owner::{Counts, Filter};
 pub use row::MemoryEntry;

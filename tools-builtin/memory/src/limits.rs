@@ -17,7 +17,7 @@ pub(crate) const MAX_IMPORT_BYTES: u64 = 16 * 1024 * 1024;
 pub(crate) const MAX_IMPORTED: usize = 10_000;
 
 /// The maximum number of tags of a memory.
-pub const MAX_TAGS: usize = 8;
+pub(crate) const MAX_TAGS: usize = 8;
 
 /// The maximum length of a tag, in bytes.
-pub const MAX_TAG_LENGTH: usize = 32;
+pub(crate) const MAX_TAG_LENGTH: usize = 32;

@@ -84,8 +84,7 @@ impl Channels {
             }
             None => {
                 let near = ToolError::near(name, self.names());
-                let near =
-                    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) };
+                let near = ToolError::did_you_mean(&near).map(|near| format!(" ({near})")).unwrap_or_default();
                 Err(ToolError::execution_failed(format!("there is no channel {name:?}{near}; {}", self.listed())))
             }
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
+use tools_store::private;
 
 use crate::ListenError;
 
@@ -50,9 +51,8 @@ impl Place {
     /// Replaces the record, so that it is never half written.
     pub(crate) fn store(&self, stored: &Path) -> io::Result<()> {
         let Self { position, line, mark } = self;
-        let draft = stored.with_extension("new");
-        fs::write(&draft, format!("{position} {line} {}", mark.as_deref().unwrap_or_default()))?;
-        fs::rename(&draft, stored)
+        let text = format!("{position} {line} {}", mark.as_deref().unwrap_or_default());
+        private::replace(stored, &stored.with_extension("new"), text.as_bytes())
     }
 
     /// Returns true if the file has the same bytes before the place as when it was reached.

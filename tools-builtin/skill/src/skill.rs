@@ -237,10 +237,8 @@ impl From<SkillError> for ToolError {
 }
 
 fn near(names: &[String]) -> String {
-    match names {
-        [] => "; the system text lists the skills of this session".to_owned(),
-        names => format!("; did you mean {}?", names.join(" or ")),
-    }
+    let listed = "the system text lists the skills of this session";
+    format!("; {}", ToolError::did_you_mean(names).as_deref().unwrap_or(listed))
 }
 
 /// Returns the first five of these names of files, and the number of the others.

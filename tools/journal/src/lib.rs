@@ -24,7 +24,7 @@ pub use erase::{EraseError, erase};
 pub use error::OpenError;
 pub use fork::ForkError;
 pub use head::{Head, InvalidHead};
-pub use option::{DEFAULT_MAX_RESULT_BYTES, JournalOptions};
+pub use option::JournalOptions;
 pub use sqlite::SqliteJournal;
 pub use start::SessionStart;
 pub use tools_store::Durability;

@@ -3,7 +3,7 @@
 use tools_store::Durability;
 
 /// The default limit of a stored result: 1 MiB of JSON.
-pub const DEFAULT_MAX_RESULT_BYTES: usize = 1024 * 1024;
+const DEFAULT_MAX_RESULT_BYTES: usize = 1024 * 1024;
 
 /// Options for [`SqliteJournal::open`](crate::SqliteJournal::open).
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! Files that only the user can read and write.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use tools_store::private;
+
+pub(crate) use tools_store::private::remove;
 
 /// Reads a file of at most that many bytes. Returns `None` if there is none.
 ///
@@ -29,15 +30,6 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<bool> {
         Ok(_) => Ok(true),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(error.error),
-    }
-}
-
-/// Removes a file. Returns false if there was none.
-pub(crate) fn remove(path: &Path) -> io::Result<bool> {
-    match fs::remove_file(path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

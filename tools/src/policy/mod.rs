@@ -6,6 +6,7 @@ mod reason;
 mod rule;
 mod ruling;
 mod sensitive;
+mod tool_glob;
 mod verdict;
 
 use protocol::{ApprovalDefault, Target, ToolNames};
@@ -16,6 +17,7 @@ pub use reason::Reason;
 pub use rule::Rule;
 pub use ruling::Ruling;
 pub use sensitive::{SensitivePath, SensitivePaths, Sensitivity};
+pub use tool_glob::ToolGlob;
 pub use verdict::Verdict;
 
 /// A list of rules about calls, with a default. No rule allows access beyond the grant.

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use globset::{GlobBuilder, GlobMatcher};
 use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{InvalidRule, Verdict};
+use super::{InvalidRule, ToolGlob, Verdict};
 
 /// A verdict about the calls of some tools on some targets.
 ///
@@ -45,13 +44,6 @@ pub struct Rule {
     origins: Origins,
 }
 
-/// A glob over tool names, with its text.
-#[derive(Clone, Debug)]
-struct ToolGlob {
-    text: String,
-    glob: GlobMatcher,
-}
-
 /// A rule in its serialized form.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -75,7 +67,9 @@ impl Rule {
         if tool.is_none() && target.is_none() {
             return Err(InvalidRule::Empty);
         }
-        let tool = tool.map(ToolGlob::compile).transpose()?;
+        let compile =
+            |glob: &str| ToolGlob::compile(glob).map_err(|reason| InvalidRule::Tool { glob: glob.to_owned(), reason });
+        let tool = tool.map(compile).transpose()?;
         let origins = target.as_ref().map(|target| target.origins().clone()).unwrap_or_default();
         Ok(Self { verdict, tool, target, reason: None, origins })
     }
@@ -140,7 +134,7 @@ impl Rule {
 
     /// Returns true if the rule applies only to tools of one name.
     pub(super) fn is_for_one_tool(&self) -> bool {
-        self.tool.as_ref().is_some_and(|names| !names.text.contains(['*', '?', '[', '{']))
+        self.tool.as_ref().is_some_and(|glob| !glob.as_str().contains(['*', '?', '[', '{']))
     }
 
     /// Returns the reason, or `None` if not set.
@@ -167,7 +161,7 @@ impl Rule {
 
     /// Returns true if the rule is about this tool, among others or not.
     pub(super) fn is_for_tool(&self, tool: ToolNames<'_>) -> bool {
-        self.tool.as_ref().is_none_or(|names| tool.iter().any(|name| names.glob.is_match(name.as_str())))
+        self.tool.as_ref().is_none_or(|glob| glob.matches(tool))
     }
 
     fn matches(&self, tool: ToolNames<'_>, target: Option<&Target>) -> bool {
@@ -178,18 +172,6 @@ impl Rule {
     fn may_allow(&self, target: &Target) -> bool {
         let is_clear = |clause: &Clause| clause.scheme().is_some() && clause.access().is_some();
         target.approval_default() < ApprovalDefault::AlwaysAsk || self.target.as_ref().is_some_and(is_clear)
-    }
-}
-
-impl ToolGlob {
-    fn compile(text: &str) -> Result<Self, InvalidRule> {
-        let invalid = |reason: String| InvalidRule::Tool { glob: text.to_owned(), reason };
-        if text.is_empty() {
-            return Err(invalid("it is empty".to_owned()));
-        }
-        let glob = GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build();
-        let glob = glob.map_err(|error| invalid(error.kind().to_string()))?.compile_matcher();
-        Ok(Self { text: text.to_owned(), glob })
     }
 }
 
@@ -209,7 +191,7 @@ impl Serialize for Rule {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut rule = serializer.serialize_struct("Rule", 4)?;
         rule.serialize_field("verdict", &self.verdict)?;
-        rule.serialize_field("tool", &self.tool.as_ref().map(|names| &names.text))?;
+        rule.serialize_field("tool", &self.tool.as_ref().map(ToolGlob::as_str))?;
         rule.serialize_field("target", &self.target)?;
         rule.serialize_field("reason", &self.reason)?;
         rule.end()
@@ -219,7 +201,7 @@ impl Serialize for Rule {
 /// Formats the rule for people: `deny fs.* on fs:*:**/.env`.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = self.tool.as_ref().map_or("every tool", |names| &names.text);
+        let tool = self.tool.as_ref().map_or("every tool", ToolGlob::as_str);
         write!(f, "{} {tool}", self.verdict)?;
         self.target.as_ref().map_or(Ok(()), |clause| write!(f, " on {clause}"))
     }
@@ -227,11 +209,8 @@ impl fmt::Display for Rule {
 
 impl PartialEq for Rule {
     fn eq(&self, other: &Self) -> bool {
-        let is_same_glob = match (&self.tool, &other.tool) {
-            (Some(one), Some(other)) => one.text == other.text,
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        is_same_glob && (self.verdict, &self.target, &self.reason) == (other.verdict, &other.target, &other.reason)
+        (self.verdict, &self.tool, &self.target, &self.reason)
+            == (other.verdict, &other.tool, &other.target, &other.reason)
     }
 }
 

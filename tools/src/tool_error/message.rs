@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use protocol::Target;
 
-use super::ToolErrorKind;
+use super::{ToolError, ToolErrorKind};
 use crate::policy::{SensitivePath, Sensitivity};
 use crate::spelling::Spelling;
 use crate::{Source, Violation};
@@ -124,11 +124,9 @@ pub(crate) fn listed<'a>(violations: impl IntoIterator<Item = &'a Violation>) ->
 }
 
 fn suggested(near: &[Cow<'_, str>]) -> String {
-    match near {
-        [] => "; list the available tools: a session has only the selected ones, and a crate that no code names is not linked"
-            .to_owned(),
-        near => format!("; did you mean {}?", near.join(" or ")),
-    }
+    let unlisted =
+        "list the available tools: a session has only the selected ones, and a crate that no code names is not linked";
+    format!("; {}", ToolError::did_you_mean(near).as_deref().unwrap_or(unlisted))
 }
 
 fn unapproved(

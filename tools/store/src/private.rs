@@ -2,8 +2,8 @@
 //!
 //! Elsewhere than on Unix, these functions neither set nor check permissions.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-use std::io::{self, Read as _};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 /// Creates a folder and its parents for the user alone. An existing folder stays as it is.
@@ -41,6 +41,29 @@ pub fn create_file(path: &Path) -> io::Result<File> {
 /// Returns an error if the file cannot be opened or created.
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     to_write().create(true).truncate(false).open(path)
+}
+
+/// Writes a file as a whole by way of a draft in the same folder, so that it is complete whenever the process dies. Both are for the user
+/// alone. Replaces existing ones.
+///
+/// # Errors
+/// Returns an error if a file cannot be written or renamed.
+pub fn replace(path: &Path, draft: &Path, content: &[u8]) -> io::Result<()> {
+    remove(draft)?;
+    create_file(draft)?.write_all(content)?;
+    fs::rename(draft, path)
+}
+
+/// Removes a file. Returns false if there was none.
+///
+/// # Errors
+/// Returns an error if the file cannot be removed.
+pub fn remove(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn to_write() -> OpenOptions {

@@ -10,3 +10,4 @@ mod sample;
 mod listener;
 mod secret;
 mod span;
+mod vault;

@@ -33,7 +33,7 @@ fn near(zone: &str, names: &TimeZoneDatabase) -> Vec<String> {
 }
 
 fn suggested(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(" or ")) }
+    ToolError::did_you_mean(near).map(|near| format!(" ({near})")).unwrap_or_default()
 }
 
 #[cfg(test)]

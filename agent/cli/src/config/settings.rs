@@ -156,6 +156,13 @@ impl Settings {
         of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
+    /// Returns the [`secret_files`](Self::secret_files) that a session in this root hides. Leaves out a folder around the root, which is a
+    /// mistake: the channel or the secret says so where it is used.
+    pub(crate) fn secret_files_for(&self, root: &str) -> impl Iterator<Item = &Path> {
+        let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
+        self.secret_files().filter(move |file| !is_around(file))
+    }
+
     /// Returns the timeouts and retries of provider requests.
     pub(crate) fn request_policy(&self) -> (Timeouts, RetryPolicy) {
         let mut timeouts = Timeouts::default();

@@ -120,10 +120,7 @@ impl Recording {
 
     async fn resume_in_folder(id: Option<&str>, content: SqliteOptions, workspace: &str) -> Result<Self, Error> {
         let folder = SessionFolder::new()?;
-        let id = match id {
-            Some(id) => folder.find(id)?,
-            None => folder.newest(workspace)?,
-        };
+        let id = folder.find_or_newest(id, workspace)?;
         let locked = folder.lock(id)?;
         let file = folder.private_journal(id)?;
         let session = FolderSession::Resumed(locked);

@@ -13,9 +13,9 @@ use super::inventory::{Program, Resolved};
 use super::{Configured, Inventory};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::program;
 use crate::root::{RootOption, in_workspace};
 use crate::skills::Library;
+use crate::{program, reserved_files, skills};
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -50,12 +50,16 @@ pub(crate) fn import(
                     ),
                 ),
                 Some(clauses) => {
-                    // The server has no tool that loads skills.
-                    let services = root.services_hiding(std::iter::empty(), settings, &Library::default())?;
+                    let workspace = root.workspace()?;
+                    let library = Library::load(workspace.clone(), true, settings, &[]);
+                    let services = root.services_hiding(settings.secret_files_for(&workspace), settings, &library)?;
+                    reserved_files::create(&services, settings.secret_files())?;
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = ToolContext::new().with_services(services).with_grant(grant);
-                    let control = inventory.control_files();
-                    let cx = in_workspace(cx, control.iter().map(PathBuf::as_path));
+                    let mut control = inventory.control_files();
+                    control.extend(skills::control_files(&library, Path::new(&workspace)));
+                    let control = control.iter().map(PathBuf::as_path).chain(settings.sources());
+                    let cx = in_workspace(cx, control);
                     let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                     confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))
                 }

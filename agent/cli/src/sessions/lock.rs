@@ -70,7 +70,7 @@ impl LockedSession {
             return Ok(session);
         }
         // Another process has removed the session.
-        remove(&path).map_err(unusable)?;
+        private::remove(&path).map_err(unusable)?;
         Err(SessionError::Unknown { text: id.to_string() })
     }
 
@@ -89,7 +89,7 @@ impl LockedSession {
     pub(crate) fn erase(&self) -> Result<(), SessionError> {
         let endings = BESIDE.into_iter().chain([JOURNAL, LOCK]);
         for file in endings.map(|ending| self.folder.join(self.id.file(ending))) {
-            remove(&file).map_err(|source| SessionError::Erase { id: self.id, source })?;
+            private::remove(&file).map_err(|source| SessionError::Erase { id: self.id, source })?;
         }
         Ok(())
     }
@@ -110,14 +110,6 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> io::Result<bool> {
     path.try_exists()
-}
-
-/// Removes a file, which may be missing.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }
 
 #[cfg(test)]

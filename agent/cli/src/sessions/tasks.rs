@@ -1,8 +1,8 @@
 //! [`TaskFile`]: the tasks of a session that other parties keep beyond this process.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tools::tasks::{StoredTasks, TaskStore};
@@ -45,11 +45,8 @@ impl TaskFile {
         }
     }
 
-    /// Replaces the file as a whole, so that it is complete whenever the process dies.
     fn write(&self, tasks: &StoredTasks) -> io::Result<()> {
-        remove(&self.new)?;
-        private::create_file(&self.new)?.write_all(&serde_json::to_vec(tasks)?)?;
-        fs::rename(&self.new, &self.path)
+        private::replace(&self.path, &self.new, &serde_json::to_vec(tasks)?)
     }
 }
 
@@ -65,12 +62,5 @@ impl TaskStore for TaskFile {
             let path = self.path.display();
             notice::warning(&format!("a resumed session will not know its tasks: {path} cannot be written: {error}"));
         }
-    }
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
     }
 }

@@ -17,10 +17,10 @@ impl Library {
         Self(())
     }
 
-    /// Returns no folder.
+    /// Returns no place.
     #[cfg(feature = "builtin")]
-    pub(crate) fn user_folders(_settings: &Settings) -> impl Iterator<Item = PathBuf> {
-        std::iter::empty()
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &[]
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn section(_cx: &ToolContext, _tools: &ToolSet) -> String {
 }
 
 /// Returns no file.
-pub(crate) fn control_files(_settings: &Settings, _root: &Path) -> Vec<PathBuf> {
+pub(crate) fn control_files(_library: &Library, _root: &Path) -> Vec<PathBuf> {
     Vec::new()
 }
 

@@ -26,6 +26,7 @@ pub(crate) struct Library {
     pub(crate) skills: Vec<Shelved>,
     /// Sentences on the places that look like skills and are none, on full folders, and on missing ones.
     pub(crate) overlooked: Vec<String>,
+    places: Vec<PathBuf>,
     workspace: String,
 }
 
@@ -55,12 +56,18 @@ impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach, such as these hidden ones.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings, hidden: &[PathBuf]) -> Self {
-        let hidden = hidden.iter().cloned().chain(folders::own()).chain(settings.secret_files().map(PathBuf::from));
+        let of_settings = settings.secret_files_for(&workspace).map(PathBuf::from);
+        let hidden = hidden.iter().cloned().chain(folders::own()).chain(of_settings);
         let mut discovery = Discovery::new().with_workspace(&workspace).with_hidden(hidden);
         if !reads_project {
             discovery = discovery.without_project_folders();
         }
-        let found = Self::user_folders(settings).fold(discovery, Discovery::with_user_folder).find();
+        let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
+        let mut places: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+        let find = |discovery| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
+        // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
+        let (found, links) = (find(discovery), find(Discovery::new()).links);
+        places.extend(links);
         let missing = settings.skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
             format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
         });
@@ -81,12 +88,12 @@ impl Library {
             Shelved { skill, standing, has_namesake }
         };
         let skills = found.skills.into_iter().map(shelve).collect();
-        Self { skills, overlooked, workspace }.with_conflicts()
+        Self { skills, overlooked, places, workspace }.with_conflicts()
     }
 
-    /// Returns the folders of skills of the user, existing or not.
-    pub(crate) fn user_folders(settings: &Settings) -> impl Iterator<Item = PathBuf> {
-        folders::skills().into_iter().chain(settings.skill_folders.iter().map(|folder| folder.value.clone()))
+    /// Returns the folders of skills of the user, and the links below them that can lead to skills. They need not exist.
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &self.places
     }
 
     /// Marks the skills that sessions might use if others did not have their names.

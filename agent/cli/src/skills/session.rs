@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 
 use agent::ToolSet;
 use tools::{Entry, Services, ToolContext};
-use tools_builtin::skill::{Discovery, Origin, Skills};
+use tools_builtin::skill::{Origin, Skills};
 
 use super::{Library, Shelved, clash_text};
-use crate::config::Settings;
 use crate::folders;
 use crate::notice;
 use crate::program;
@@ -93,18 +92,15 @@ pub(crate) fn section(cx: &ToolContext, tools: &ToolSet) -> String {
 
 /// Returns the folders of skills of the user, which tools must not change without a question, and everything in them. Other roots use a
 /// skill of the user without an approval.
-pub(crate) fn control_files(settings: &Settings, root: &Path) -> Vec<PathBuf> {
-    let folders: Vec<_> = Library::user_folders(settings).collect();
-    // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
-    let links = folders.iter().cloned().fold(Discovery::new(), Discovery::with_user_folder).find().links;
-    let content = |folder: &PathBuf| match folder.canonicalize() {
+pub(crate) fn control_files(library: &Library, root: &Path) -> Vec<PathBuf> {
+    let content = |folder: &Path| match folder.canonicalize() {
         Ok(real) if root.starts_with(&real) => root.join("**"),
         _ => folder.join("**"),
     };
     // No tool reaches the program's own folders, except by the links in them.
-    let is_own = |path: &PathBuf| {
+    let is_own = |path: &Path| {
         folders::own_folders().any(|own| path.starts_with(own)) && !path.ancestors().any(Path::is_symlink)
     };
-    let folders = folders.into_iter().chain(links).filter(|folder| !is_own(folder));
-    folders.flat_map(|folder| [content(&folder), folder]).collect()
+    let places = library.places().iter().filter(|place| !is_own(place));
+    places.flat_map(|place| [content(place), place.clone()]).collect()
 }

@@ -58,3 +58,41 @@ fn a_server_with_a_grant_reads_no_file_outside_of_it() {
         assert!(refused.contains("PermissionDenied") || refused.contains("NotFound"), "{path}: {refused}");
     }
 }
+
+#[cfg(all(feature = "builtin", feature = "skill", feature = "web", target_os = "linux"))]
+#[test]
+fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user() {
+    let crib = Crib::new();
+    let root = crib.root();
+    let program = root.join("sub/server");
+    let own = std::env::current_exe().unwrap();
+    std::fs::hard_link(&own, &program).or_else(|_| std::fs::copy(&own, &program).map(drop)).unwrap();
+    let [url, inbox, skill] = ["url.txt", "in.jsonl", "kept/moon/SKILL.md"].map(|path| root.join(path));
+    crate::own_files::put(&url, "https://example.com/a-secret\n");
+    crate::own_files::put(&skill, crate::skills::PLAIN);
+    crate::config::write_user(
+        &crib,
+        &format!(
+            "skills.folders = [{:?}]\n[channels.team]\ntype = 'webhook'\nurl_file = {url:?}\n[channels.box]\ntype = 'file'\n\
+             path = {:?}\ninbox = {inbox:?}\n",
+            root.join("kept"),
+            root.join("out.jsonl"),
+        ),
+    );
+    let mut entry = crate::mcp_server::entry("Reads.", false);
+    entry["command"] = json!(program);
+    entry["toolcrib"] = json!({"grant": ["fs:read:**", "fs:write:**"]});
+    write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+    let call = |arguments: &[&str]| {
+        crib.run(&[&["call", "mcp:s/read"], arguments, &["--grant", "world:write:**"]].concat()).expect(0).stdout
+    };
+    let path = |path: &std::path::Path| format!("path={}", path.display());
+    // The control: the server reads other files.
+    assert!(call(&[&path(&root.join("README.md"))]).contains("# Hello"));
+    let read = call(&[&path(&url)]);
+    assert!(!read.contains("a-secret"), "{read}");
+    for (file, before) in [(&inbox, ""), (&skill, crate::skills::PLAIN)] {
+        let written = call(&[&path(file), "append=x"]);
+        assert_eq!(std::fs::read_to_string(file).unwrap(), before, "{written}");
+    }
+}

@@ -109,6 +109,7 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(["read", "sample"].map(tool).into()))
     }
 
+    /// Reads the file `path`, or appends the text `append` to it.
     async fn call_tool(
         &self,
         params: CallToolRequestParams,
@@ -119,6 +120,13 @@ impl ServerHandler for Server {
             "read" if arguments["path"] == "die" => {
                 eprintln!("panic: the database is locked");
                 std::process::exit(3);
+            }
+            "read" if arguments.contains_key("append") => {
+                let path = arguments["path"].as_str().unwrap();
+                let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
+                let written =
+                    opened.and_then(|mut file| file.write_all(arguments["append"].as_str().unwrap().as_bytes()));
+                format!("{written:?}")
             }
             "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap())) {
                 Ok(text) => text,

@@ -144,8 +144,37 @@ fn programs_run_where_the_root_is_the_home() {
     put(&crib.root().join(".config/toolcrib/mcp.json"), "{}");
     let ended = copy_at_home(&crib, "copy").expect(0);
     assert!(crib.root().join("copy").exists(), "{ended:#?}");
-    let ended = at_home(&crib, &["run", "--provider", "direct", PROMPT, "--allow", "exec:write:echo **"]).expect(0);
-    assert!(ended.stdout.contains("\na b\n"), "{ended:#?}");
+    // No program reaches links in a hidden folder.
+    let skills = crib.root().join(".config/toolcrib/skills");
+    std::fs::create_dir_all(&skills).unwrap();
+    std::fs::create_dir_all(crib.root().join("checkout/moon")).unwrap();
+    std::os::unix::fs::symlink(crib.root().join("checkout/moon"), skills.join("moon")).unwrap();
+    let ended = at_home(
+        &crib,
+        &["run", "--provider", "direct", PROMPT, "--allow", "exec:write:echo **", "--grant", "fs:write:**"],
+    );
+    assert!(ended.expect(0).stdout.contains("\na b\n"));
+}
+
+#[test]
+fn a_program_cannot_replace_a_link_on_the_way_to_a_setting() {
+    let crib = Crib::new();
+    if !keeps_paths(&crib) {
+        return;
+    }
+    for (link, target, config) in [(".agents", "dotfiles", None), ("conf", "dotfiles", Some("conf/x.toml"))] {
+        put(&crib.root().join("dotfiles/x.toml"), "");
+        std::os::unix::fs::symlink(target, crib.root().join(link)).unwrap();
+        let config = config.map(|file| format!("--config={}", crib.root().join(file).display()));
+        let prompt = format!(r#"exec.run program=rm args='["{link}"]'"#);
+        let flags = ["--allow", "exec:write:rm **", "--grant", "fs:*:**"];
+        let all = [&["run", "--provider", "direct", &prompt], &flags[..]].concat();
+        let ended = at_home(&crib, &all.into_iter().chain(config.as_deref()).collect::<Vec<_>>());
+        assert!(ended.stdout.contains(&format!("{link} is a symbolic link")), "{ended:#?}");
+        assert!(!ended.stdout.contains("name it"), "no clause opens a setting: {ended:#?}");
+        assert!(crib.root().join(link).is_symlink());
+        std::fs::remove_file(crib.root().join(link)).unwrap();
+    }
 }
 
 #[test]
@@ -189,8 +218,9 @@ fn a_program_cannot_create_what_a_link_of_the_user_leads_to() {
         Ended::from(command.env("HOME", &home).env_remove("XDG_CONFIG_HOME").output().unwrap())
     };
     link(".agents/skills", "skills");
+    link(".claude/skills/moon", "moon");
     link(".config/toolcrib", "config");
-    for folder in ["skills", "config"] {
+    for folder in ["skills", "moon", "config"] {
         let ended = copy(&format!("{folder}/new/file"));
         assert!(ended.stdout.contains("Read-only") && !crib.root().join(folder).join("new").exists(), "{ended:#?}");
     }

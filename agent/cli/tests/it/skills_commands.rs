@@ -291,3 +291,17 @@ fn a_session_warns_of_the_skills_that_it_does_not_have() {
     assert!(four.contains("4 skills of the project are not used; toolcrib skills says why"), "{four}");
     assert!(!four.contains("waits for approval"), "{four}");
 }
+
+#[cfg(feature = "web")]
+#[test]
+fn a_channel_whose_file_is_a_folder_around_the_root_takes_no_skill_away() {
+    let crib = Crib::new();
+    write(&crib, "root/.agents/skills/moon/SKILL.md", PLAIN);
+    approve(&crib, "moon");
+    for folder in [crib.root(), crib.dir.path().to_owned()] {
+        let channel = format!("[channels.log]\ntype = 'file'\npath = '{}'\n", folder.display());
+        write(&crib, "config/toolcrib/toolcrib.toml", &channel);
+        assert!(run(&crib, &["skills"]).expect(0).stdout.contains("moon (project): ready"));
+        assert!(section(&crib, &[]).is_some_and(|text| text.contains("moon")));
+    }
+}

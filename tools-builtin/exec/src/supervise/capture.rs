@@ -32,11 +32,6 @@ impl Capture {
         Self { limit, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
 
-    /// Returns the number of bytes of the stream so far.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
-
     /// Returns the text so far. Bytes that are not UTF-8 become U+FFFD; a character that a limit would split is left out.
     pub fn to_text(&self) -> Captured {
         let (front, back) = self.tail.as_slices();

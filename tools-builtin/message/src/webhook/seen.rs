@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
 use hmac_sha256::Hash;
+use tools_store::private;
 
 /// The number of messages that are remembered. With the rate of the listener it is reached after hours, and services repeat a message
 /// within an hour.
@@ -79,9 +80,8 @@ impl Seen {
 
 /// Replaces the file with these digests, and opens it for more.
 fn write(path: &Path, digests: &VecDeque<String>) -> io::Result<File> {
-    let draft = path.with_extension("new");
-    std::fs::write(&draft, digests.iter().map(|digest| format!("{digest}\n")).collect::<String>())?;
-    std::fs::rename(&draft, path)?;
+    let text: String = digests.iter().map(|digest| format!("{digest}\n")).collect();
+    private::replace(path, &path.with_extension("new"), text.as_bytes())?;
     OpenOptions::new().append(true).open(path)
 }
 

@@ -6,6 +6,7 @@ use data_encoding::HEXLOWER_PERMISSIVE;
 use hmac_sha256::HMAC;
 use subtle::ConstantTimeEq as _;
 use tools::Secret;
+use tools_http::server::single_header;
 use tools_http::{HeaderMap, HeaderName};
 
 /// The maximum difference between the time of a signature and the clock, in seconds.
@@ -37,9 +38,9 @@ impl Signature {
     /// Checks the signature of a body at a time, in seconds since 1970. The time that this takes does not depend on how much of the
     /// signature is right. Returns `None` if it is wrong, missing, given twice, too old or from the future.
     pub(super) fn check(&self, headers: &HeaderMap, body: &[u8], now: u64) -> Option<Signed> {
-        let text = only(headers, &self.time)?;
+        let text = single_header(headers, &self.time)?;
         let time: u64 = text.parse().ok()?;
-        let given = only(headers, &self.signature)?.strip_prefix("v0=")?;
+        let given = single_header(headers, &self.signature)?.strip_prefix("v0=")?;
         let given: [u8; 32] = HEXLOWER_PERMISSIVE.decode(given.as_bytes()).ok()?.try_into().ok()?;
         let mut mac = HMAC::new(self.key.expose().trim().as_bytes());
         mac.update(format!("v0:{text}:").as_bytes());
@@ -47,15 +48,6 @@ impl Signature {
         let signature = mac.finalize();
         let is_right = bool::from(signature.ct_eq(&given));
         (is_right && now.abs_diff(time) <= MAX_AGE).then_some(Signed { signature })
-    }
-}
-
-/// Returns the value of a header that is there once.
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (Some(value), None) => value.to_str().ok(),
-        _ => None,
     }
 }
 

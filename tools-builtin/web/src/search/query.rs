@@ -1,6 +1,5 @@
 //! [`SearchQuery`]: a query for a search service.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -64,12 +63,6 @@ impl SafeSearch {
             Self::Moderate => "moderate",
             Self::Strict => "strict",
         }
-    }
-}
-
-impl fmt::Display for SafeSearch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,5 +1,8 @@
 //! A server for requests from outside, such as the webhooks of a service.
 
+mod accept;
+mod body;
+mod head;
 mod host;
 
 use std::convert::Infallible;
@@ -12,21 +15,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONNECTION;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tools::CancellationToken;
 
 use self::host::AllowedHosts;
 
-/// The pause before the next connection is accepted while the system has no more files for one.
-const PAUSE: Duration = Duration::from_millis(500);
+pub use self::accept::accept;
+pub use self::body::read_body;
+pub use self::head::{check_names, single_header};
 
 /// The time that open requests get after a shutdown began.
 const GRACE: Duration = Duration::from_secs(2);
@@ -123,35 +125,23 @@ impl Server {
         A: Future<Output = ServerAnswer> + Send + 'static,
     {
         let Self { listener, options, hosts, .. } = self;
-        let permits = Arc::new(Semaphore::new(options.max_connections.clamp(1, Semaphore::MAX_PERMITS)));
+        let max_connections = options.max_connections;
         let shared = Arc::new((answer, options, hosts));
-        let mut open = JoinSet::new();
-        let accept = async || {
-            let permit = permits.clone().acquire_owned().await.ok();
-            loop {
-                match listener.accept().await {
-                    Ok((stream, _)) => return (stream, permit),
-                    Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
-                    Err(_) => sleep(PAUSE).await,
-                }
+        let served = accept(listener, max_connections, shutdown.clone(), |stream| {
+            let (shared, shutdown) = (shared.clone(), shutdown.clone());
+            async move {
+                // An error means that the client went away.
+                let _ = connection(stream, shared, shutdown).await;
             }
+        });
+        let overdue = async {
+            shutdown.cancelled().await;
+            sleep(GRACE).await;
         };
-        loop {
-            tokio::select! {
-                (stream, permit) = accept() => {
-                    let (shared, shutdown) = (shared.clone(), shutdown.clone());
-                    open.spawn(async move {
-                        // An error means that the client went away.
-                        let _ = connection(stream, shared, shutdown).await;
-                        drop(permit);
-                    });
-                }
-                Some(_) = open.join_next() => {}
-                () = shutdown.cancelled() => break,
-            }
+        tokio::select! {
+            () = served => {}
+            () = overdue => {}
         }
-        let ended = async { while open.join_next().await.is_some() {} };
-        let _ = timeout(GRACE, ended).await;
     }
 }
 
@@ -205,15 +195,8 @@ async fn read(
     hosts: &AllowedHosts,
 ) -> Result<ServerRequest, ServerAnswer> {
     let (head, body) = request.into_parts();
-    hosts.check(&head.uri, &head.headers).map_err(|(status, reason)| ServerAnswer::new(status, reason))?;
-    let body = match timeout(options.read_timeout, Limited::new(body, options.max_body_bytes).collect()).await {
-        Ok(Ok(body)) => body.to_bytes(),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            return Err(ServerAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"));
-        }
-        Ok(Err(_)) => return Err(ServerAnswer::new(StatusCode::BAD_REQUEST, "the body ended early")),
-        Err(_) => return Err(ServerAnswer::new(StatusCode::REQUEST_TIMEOUT, "the body was too slow")),
-    };
+    hosts.check(&head.uri, &head.headers)?;
+    let body = read_body(body, options.max_body_bytes, options.read_timeout).await?;
     Ok(ServerRequest { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, body })
 }
 

@@ -102,10 +102,8 @@ fn refused(name: &str, error: &ToolError) -> Result<CallToolResponse, ErrorData>
     match error.kind() {
         ToolErrorKind::NotFound { near } => {
             let name = tools::visible_line(name, 200);
-            let hint = match near.is_empty() {
-                true => "list the tools".to_owned(),
-                false => format!("did you mean {}?", near.join(", ")),
-            };
+            let hint = ToolError::did_you_mean(near);
+            let hint = hint.as_deref().unwrap_or("list the tools");
             Err(ErrorData::invalid_params(format!("unknown tool: {name}; {hint}"), None))
         }
         _ => {

@@ -226,7 +226,7 @@ impl std::fmt::Debug for ToolServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ToolServer")
             .field("name", &self.options.name)
-            .field("tools", &self.shared.tools.borrow().len())
+            .field("tools", &self.shared.tools.borrow())
             .finish_non_exhaustive()
     }
 }

@@ -31,16 +31,6 @@ impl ServedTools {
         Ok(Self { names, definitions: Definitions::new(&entries), scope: Box::new(scope) })
     }
 
-    /// Returns the number of tools.
-    pub fn len(&self) -> usize {
-        self.definitions.len()
-    }
-
-    /// Returns true if the set has no tools.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the tools that could not be defined for clients, each with the reason.
     pub fn left_out(&self) -> &[(tools::ToolName, String)] {
         self.definitions.left_out()
@@ -68,6 +58,6 @@ impl Resolve for ServedTools {
 
 impl std::fmt::Debug for ServedTools {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServedTools").field("len", &self.len()).finish_non_exhaustive()
+        f.debug_struct("ServedTools").field("len", &self.definitions.len()).finish_non_exhaustive()
     }
 }

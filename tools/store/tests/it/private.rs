@@ -161,3 +161,16 @@ fn a_file_and_a_folder_of_another_user_are_refused_and_left_as_they_are() {
     fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
     assert!(private::read(&file, 10).is_err() && private::check_file(&file).is_err());
 }
+
+#[test]
+fn a_file_is_replaced_by_a_private_one_whatever_an_earlier_process_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, draft, outside] = ["notes", "notes.new", "outside"].map(|name| folder.path().join(name));
+    fs::write(&path, "old").unwrap();
+    fs::write(&outside, "").unwrap();
+    symlink(&outside, &draft).unwrap();
+    private::replace(&path, &draft, b"new").unwrap();
+    assert_eq!((fs::read(&path).unwrap(), mode(&path)), (b"new".to_vec(), 0o600));
+    assert!(!draft.exists() && fs::read(&outside).unwrap().is_empty(), "the link was followed");
+    assert_eq!([(); 2].map(|()| private::remove(&path).unwrap()), [true, false]);
+}

@@ -82,10 +82,7 @@ impl ChannelFolder {
     /// Removes a journal, which is last: one that was removed in part has nothing of another one.
     pub(super) fn remove(journal: &Path) -> io::Result<()> {
         for end in BESIDE.into_iter().chain([JOURNAL]) {
-            match fs::remove_file(journal.with_extension(end)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            private::remove(&journal.with_extension(end))?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! [`KeptMessages`]: the messages of a channel without an answer, in files.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,11 +65,8 @@ impl KeptMessages {
     pub(super) fn keep(&self, message: &IncomingMessage) -> io::Result<KeptFile> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.folder.join(format!("{number:020}.{WAITING}"));
-        let draft = path.with_extension("new");
-        let _ = fs::remove_file(&draft);
         let text = json!({"chat": message.chat(), "text": message.text()}).to_string();
-        private::create_file(&draft)?.write_all(text.as_bytes())?;
-        fs::rename(&draft, &path)?;
+        private::replace(&path, &path.with_extension("new"), text.as_bytes())?;
         Ok(KeptFile { path })
     }
 

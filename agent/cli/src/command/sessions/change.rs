@@ -17,10 +17,7 @@ use crate::wording::counted;
 /// Copies a session and prints the ID of the copy.
 pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {
     let folder = SessionFolder::new()?;
-    let id = match id {
-        Some(id) => folder.find(id)?,
-        None => folder.newest(workspace)?,
-    };
+    let id = folder.find_or_newest(id, workspace)?;
     // A call that an open session is about to run could run in the copy as well.
     let (original, copy) = (folder.lock(id)?, folder.create()?);
     let options = JournalOptions::new().with_durability(Durability::Process);

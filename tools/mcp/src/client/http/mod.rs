@@ -124,11 +124,6 @@ impl HttpServer {
         Self { options, ..self }
     }
 
-    /// Returns the URL.
-    pub fn url(&self) -> &Url {
-        &self.url
-    }
-
     /// Makes a transport of its own for one connection. Must be called in a Tokio runtime.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub(super) fn milliseconds(duration: Duration) -> u64 {
 /// Returns the task of an earlier process, or a lost one. It stays stored if its server may be one of a later session.
 pub(crate) fn restored(servers: &Servers, stored: &StoredTask) -> Arc<dyn Task> {
     let lost = |reason: String| Arc::new(Lost::new(&*stored.title, reason));
-    let data = match serde_json::from_value::<Stored>(stored.data.value().clone()) {
+    let data = match stored.data.deserialize::<Stored>() {
         Ok(data) => data,
         Err(error) => return lost(format!("its data is unknown: {error}")),
     };

@@ -8,15 +8,14 @@ use bytes::Bytes;
 use http::header::{CONNECTION, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
-use tokio::time::timeout;
+use tools_http::server::{check_names, read_body};
 
 use super::super::handler::Handler;
 use super::HttpOptions;
 use super::access::Bearer;
-use super::authority;
 use super::first_write::joined;
 use super::sessions::Sessions;
 
@@ -44,8 +43,8 @@ impl Endpoint {
     /// Refuses a request that does not name this server and one page, that lacks the token, if there is one, or whose body is too long or
     /// too slow.
     async fn mcp(&self, request: Request<Incoming>) -> Answer {
-        if let Err((status, reason)) = authority::check(request.uri(), request.headers()) {
-            return text(status, reason);
+        if let Err(refusal) = check_names(request.uri(), request.headers()) {
+            return text(refusal.status, refusal.body);
         }
         if self.token.as_ref().is_some_and(|token| !token.is_in(request.headers())) {
             let mut refused = text(StatusCode::UNAUTHORIZED, "a bearer token is required");
@@ -53,14 +52,13 @@ impl Endpoint {
             return refused;
         }
         let (head, body) = request.into_parts();
-        let body = match timeout(self.read_timeout, Limited::new(body, self.max_bytes).collect()).await {
-            Ok(Ok(body)) => Full::new(body.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                let most = self.max_bytes;
-                return refused(StatusCode::PAYLOAD_TOO_LARGE, format!("the body has more than {most} bytes"));
+        let body = match read_body(body, self.max_bytes, self.read_timeout).await {
+            Ok(body) => Full::new(body),
+            Err(refusal) => {
+                let mut refused = text(refusal.status, refusal.body);
+                refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                return refused;
             }
-            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body ended early"),
-            Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body was too slow"),
         };
         let method = head.method.clone();
         let mut answer = self.mcp.handle(Request::from_parts(head, body)).await;
@@ -81,12 +79,5 @@ impl Endpoint {
 fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {
     let mut answer = Response::new(Full::new(text.into()).boxed());
     *answer.status_mut() = status;
-    answer
-}
-
-/// Returns an answer to a request whose body was not read to its end.
-fn refused(status: StatusCode, reason: impl Into<Bytes>) -> Answer {
-    let mut answer = text(status, reason);
-    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     answer
 }

@@ -1,7 +1,6 @@
 //! Serves many clients over streamable HTTP.
 
 mod access;
-mod authority;
 mod connections;
 mod endpoint;
 mod first_write;
@@ -14,7 +13,6 @@ use std::time::Duration;
 
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tools::CancellationToken;
 
 use self::access::Bearer;
@@ -120,7 +118,7 @@ impl HttpOptions {
     /// Sets the number of connections at the same time. Further ones wait.
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
+        self.max_connections = connections;
         self
     }
 

@@ -119,7 +119,7 @@ async fn log_in(mcp: &HttpServer) -> HashMap<String, String> {
 async fn post(mcp: &HttpServer, message: Value) -> Result<Answer, Failure> {
     let client = AuthClient::new(mcp.requests().unwrap(), mcp.authorisation().await.unwrap());
     let message: ClientJsonRpcMessage = serde_json::from_value(message).unwrap();
-    client.post_message(Arc::from(mcp.url().as_str()), message, None, None, HashMap::new()).await
+    client.post_message(Arc::from(mcp.url.as_str()), message, None, None, HashMap::new()).await
 }
 
 fn reading() -> Value {

@@ -59,7 +59,7 @@ async fn post(mcp: &HttpServer) -> Result<Answer, Failure> {
     let client = AuthClient::new(mcp.requests().unwrap(), mcp.authorisation().await.unwrap());
     let message: ClientJsonRpcMessage =
         serde_json::from_value(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
-    client.post_message(Arc::from(mcp.url().as_str()), message, None, None, HashMap::new()).await
+    client.post_message(Arc::from(mcp.url.as_str()), message, None, None, HashMap::new()).await
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ fn a_url_says_whether_its_host_is_private() {
         ("http://0.0.0.0/", false),
         ("https://1.1.1.1/", false),
     ] {
-        assert_eq!(is_private(HttpServer::new(url).unwrap().url()), expected, "{url}");
+        assert_eq!(is_private(&HttpServer::new(url).unwrap().url), expected, "{url}");
     }
 }
 

@@ -19,7 +19,7 @@ async fn post(server: &HttpServer) -> Result<Answer, Failure> {
         serde_json::from_value(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).unwrap();
     let requests = server.requests().map_err(Failure::Client)?;
     let headers: HashMap<_, _> = server.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    requests.post_message(Arc::from(server.url().as_str()), message, None, None, headers).await
+    requests.post_message(Arc::from(server.url.as_str()), message, None, None, headers).await
 }
 
 async fn accepting() -> TestServer {
