@@ -29,7 +29,7 @@ impl Program {
         }
         let mut command = Cli::command().name(name).bin_name(name).version(version);
         // Commands are built when they are named. The list of all needs their descriptions.
-        if !env::args_os().nth(1).is_some_and(|word| command.find_subcommand(word).is_some()) {
+        if env::args_os().nth(1).is_none_or(|word| command.find_subcommand(word).is_none()) {
             command.get_subcommands_mut().for_each(clap::Command::build);
         }
         let exit = match command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches)) {
