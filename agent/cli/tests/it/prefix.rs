@@ -66,6 +66,6 @@ fn a_resumed_session_says_that_other_tools_make_another_prompt() {
     let chat = ["chat", "--resume", "--select", "fs.*"];
     let lines = |flags: &[&str]| crib.run_with_input(&[&chat[..], flags].concat(), b"fs.list\n").expect(0).stderr;
     assert!(!lines(&[]).contains("no cache"));
-    let script = crib.script(&[r#"{"text": "x"}"#; 8]);
+    let script = crib.script(&[r#"{"text": "x"}"#; 20]);
     assert!(lines(&["--select", "time.*", "--script", &script]).contains("no cache"));
 }
