@@ -42,15 +42,6 @@ pub(crate) struct HostOptions {
     config: ConfigOptions,
 }
 
-/// Files of a session that are protected from its tools, inside or outside the root.
-#[derive(Debug, Default)]
-pub(crate) struct ProtectedFiles {
-    /// Files that no tool can reach.
-    pub(crate) hidden: Vec<PathBuf>,
-    /// Files that decide what tools may do: each write or removal needs approval.
-    pub(crate) control: Vec<PathBuf>,
-}
-
 impl HostOptions {
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
     pub(crate) fn servers_root(&self) -> Option<&RootOption> {
@@ -63,6 +54,7 @@ impl HostOptions {
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
         let settings = speech::access(web::access(self.config.settings(flags)?)?)?;
+        let settings = settings.with_control_files(self.policy.policy.clone());
         ineffective::warn_once(&settings, self.servers_root());
         Ok(settings)
     }
@@ -72,11 +64,10 @@ impl HostOptions {
     pub(crate) fn context(
         &self,
         settings: &Settings,
-        protected: &ProtectedFiles,
         cancellation: CancellationToken,
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
-        let context = self.unattended_context(settings, protected, cancellation)?;
+        let context = self.unattended_context(settings, cancellation)?;
         if io::stdin().is_terminal() && io::stderr().is_terminal() {
             let dialogue = Arc::new(Dialogue::new(console.clone()));
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
@@ -89,22 +80,16 @@ impl HostOptions {
     pub(crate) fn unattended_context(
         &self,
         settings: &Settings,
-        protected: &ProtectedFiles,
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
         let workspace = self.root.workspace()?;
-        let hidden = protected.hidden.iter().map(PathBuf::as_path).chain(settings.secret_files_for(&workspace));
-        let library = Library::load(workspace.clone(), self.config.reads_files(), settings, &protected.hidden);
-        let mut services = self.root.services_hiding(hidden, settings, &library)?;
+        let library = Library::load(workspace.clone(), self.config.reads_files(), settings);
+        let mut services = self.root.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let control = settings
-            .sources()
-            .chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path))
-            .chain(self.policy.policy.as_deref())
-            .chain(protected.control.iter().map(PathBuf::as_path));
+        let control = settings.control_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
         services.insert(Exposure::new());
         let mut context = in_workspace(ToolContext::new().with_services(services), control)
             .with_grant(settings.grant())
@@ -128,7 +113,7 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         // No later call could use an output handle, so none is stored.
         let outputs = OutputStore::new().with_max_bytes(0);
-        let context = self.context(settings, &ProtectedFiles::default(), cancellation, console)?;
+        let context = self.context(settings, cancellation, console)?;
         Ok(for_one_call(context).with_service(outputs).with_policy(policy::call_policy(settings, typed)))
     }
 }

@@ -57,7 +57,7 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls.
     pub(crate) fn services(&self, settings: &Settings) -> Result<Services, Error> {
-        self.services_with(settings, &Library::load(self.workspace()?, true, settings, &[]))
+        self.services_with(settings, &Library::load(self.workspace()?, true, settings))
     }
 
     /// Returns the services of a session that makes no calls, with these skills.

@@ -24,7 +24,6 @@ use crate::config::{ConfigError, KeyFlags, QuestionFlag, Setting, Settings, Valu
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
-use crate::host::ProtectedFiles;
 use crate::journal::{self, JournalOptions, Recording};
 use crate::mcp::{self, Attached, FirstList};
 use crate::notice;
@@ -122,9 +121,9 @@ impl SessionOptions {
         let settings = match &resumed {
             // A chat may go on for years, so it has the provider and the model of the day.
             Some(resumed) if self.chat.is_none() => {
-                resumed.settings(self.flags()?, |flags| self.agent.host.settings(flags))?
+                resumed.settings(self.flags()?, |flags| self.settings_with(flags))?
             }
-            _ => self.agent.host.settings(self.flags()?)?,
+            _ => self.settings_with(self.flags()?)?,
         };
         // A model that has no target cannot be asked.
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
@@ -215,7 +214,7 @@ impl SessionOptions {
 
     /// Returns a session over the selected tools, which is not recorded and runs nothing.
     pub(crate) async fn unrecorded(&self) -> Result<Session, Error> {
-        let settings = self.agent.host.settings(self.flags()?)?;
+        let settings = self.settings_with(self.flags()?)?;
         let token = CancellationToken::new();
         let selection = settings.selection()?;
         let _servers =
@@ -277,12 +276,10 @@ impl SessionOptions {
         if let Some(job) = &self.job {
             entries.retain(|entry| job.tools.contains(entry.name().as_str()));
         }
-        let protected =
-            ProtectedFiles { hidden: self.journal.files(), control: self.agent.script.iter().cloned().collect() };
         // Nobody is asked about the calls of a chat or of a job, also on a terminal.
         let context = match (&self.chat, &self.job) {
-            (None, None) => self.agent.host.context(settings, &protected, token, console)?,
-            _ => self.agent.host.unattended_context(settings, &protected, token)?,
+            (None, None) => self.agent.host.context(settings, token, console)?,
+            _ => self.agent.host.unattended_context(settings, token)?,
         };
         let context = match (&self.chat, &self.job) {
             (Some(chat), _) => chat.enter(context),
@@ -291,6 +288,12 @@ impl SessionOptions {
         };
         skills::warn(&context);
         Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
+    }
+
+    /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.
+    fn settings_with(&self, flags: Values) -> Result<Settings, Error> {
+        let settings = self.agent.host.settings(flags)?;
+        Ok(settings.with_hidden_files(self.journal.files()).with_control_files(self.agent.script.clone()))
     }
 
     /// Returns the settings of the command line.

@@ -78,8 +78,7 @@ struct Session {
 
 impl Session {
     async fn new(root: &RootOption, settings: &Settings) -> Self {
-        let (services, library) = match root.workspace().map(|workspace| Library::load(workspace, true, settings, &[]))
-        {
+        let (services, library) = match root.workspace().map(|workspace| Library::load(workspace, true, settings)) {
             Ok(library) => (root.services_with(settings, &library), library),
             Err(error) => (Err(error), Library::default()),
         };

@@ -20,7 +20,7 @@ use self::endpoint::EndpointOptions;
 use crate::config::{KeyFlags, QuestionFlag, SelectFlag, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::{HostOptions, ProtectedFiles};
+use crate::host::HostOptions;
 use crate::journal::{JournalOptions, Recording};
 use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
@@ -67,7 +67,8 @@ impl ServeArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let mut flags = self.select.values()?;
         flags.merge(self.questions.values()?);
-        let settings = self.host.settings(flags)?;
+        let hidden = self.journal_options().files().into_iter().chain(self.endpoint.token_file.clone());
+        let settings = self.host.settings(flags)?.with_hidden_files(hidden);
         let target = client_model::name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
         let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
@@ -105,10 +106,7 @@ impl ServeArgs {
 
     /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.
     fn context(&self, settings: &Settings, recording: Option<&Recording>) -> Result<ToolContext, Error> {
-        let mut hidden = self.journal_options().files();
-        hidden.extend(self.endpoint.token_file.clone());
-        let protected = ProtectedFiles { hidden, control: Vec::new() };
-        let context = self.host.unattended_context(settings, &protected, CancellationToken::new())?;
+        let context = self.host.unattended_context(settings, CancellationToken::new())?;
         // Nobody knows the text that the model of a client has read.
         context.record_exposure();
         let context = mcp::with_sampling(context.with_service(models(None)));

@@ -95,7 +95,7 @@ enum SkillsCommand {
 
 impl PlaceOptions {
     fn library(&self) -> Result<Library, Error> {
-        Ok(Library::load(self.root.workspace()?, true, &self.config.settings(Values::default())?, &[]))
+        Ok(Library::load(self.root.workspace()?, true, &self.config.settings(Values::default())?))
     }
 }
 

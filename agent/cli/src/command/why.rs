@@ -13,7 +13,7 @@ use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
-use crate::host::{HostOptions, ProtectedFiles};
+use crate::host::HostOptions;
 use crate::mcp;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
@@ -47,7 +47,7 @@ impl WhyArgs {
         let settings = self.host.settings(self.select.values()?)?;
         let is_selected = settings.selection()?.matches(&entry);
         let console = Arc::new(Console::default());
-        let cx = self.host.context(&settings, &ProtectedFiles::default(), CancellationToken::new(), &console)?;
+        let cx = self.host.context(&settings, CancellationToken::new(), &console)?;
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.

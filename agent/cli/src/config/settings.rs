@@ -1,7 +1,7 @@
 //! [`Settings`]: the effective settings, merged from files, environment and command line.
 
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
 use tools::policy::Rule;
@@ -24,6 +24,10 @@ pub(crate) struct Settings {
     pub(crate) replaced: Vec<Values>,
     /// The grant of a job, which limits the others, and its rules.
     job: Option<(Grant, Vec<Rule>)>,
+    /// Files of the command that no tool may reach.
+    hidden: Vec<PathBuf>,
+    /// Files of the command that decide what tools may do.
+    control: Vec<PathBuf>,
     /// The searched files, existing or not.
     pub(crate) files: Vec<ConfigFile>,
 }
@@ -111,6 +115,18 @@ impl Settings {
         Self { job: Some((grant, rules)), ..self }
     }
 
+    /// Hides these files of the command from tools, inside or outside the root.
+    pub(crate) fn with_hidden_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden.extend(files);
+        self
+    }
+
+    /// Adds files of the command that decide what tools may do: each write or removal needs approval.
+    pub(crate) fn with_control_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.control.extend(files);
+        self
+    }
+
     /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
     pub(crate) fn grant(&self) -> Grant {
         let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
@@ -133,10 +149,12 @@ impl Settings {
         Selection::parse(self.select.iter().flat_map(|select| &select.value))
     }
 
-    /// Returns the searched files and the key file. The user's file is left out, because no tool can reach it.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = &Path> {
-        let files = self.files.iter().filter(|file| file.role != "user");
-        files.map(|file| file.path.as_path()).chain(self.key_file.as_ref().map(|file| file.value.as_path()))
+    /// Returns the searched files, the key file, and those of the command that decide what tools may do. The user's file is left out,
+    /// because no tool can reach it.
+    pub(crate) fn control_files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
+        let key_file = self.key_file.as_ref().map(|file| file.value.as_path());
+        files.chain(key_file).chain(self.control.iter().map(PathBuf::as_path))
     }
 
     /// Returns the files of the secrets of tools' requests and of the channels, which no tool may read.
@@ -156,11 +174,11 @@ impl Settings {
         of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
     }
 
-    /// Returns the [`secret_files`](Self::secret_files) that a session in this root hides. Leaves out a folder around the root, which is a
-    /// mistake: the channel or the secret says so where it is used.
-    pub(crate) fn secret_files_for(&self, root: &str) -> impl Iterator<Item = &Path> {
+    /// Returns the files that a session in this root hides: those of the command, and the [`secret_files`](Self::secret_files). Leaves out
+    /// a folder around the root, which is a mistake: the channel or the secret says so where it is used.
+    pub(crate) fn hidden_files(&self, root: &str) -> impl Iterator<Item = &Path> {
         let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
-        self.secret_files().filter(move |file| !is_around(file))
+        self.hidden.iter().map(PathBuf::as_path).chain(self.secret_files().filter(move |file| !is_around(file)))
     }
 
     /// Returns the timeouts and retries of provider requests.

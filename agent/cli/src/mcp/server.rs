@@ -51,14 +51,14 @@ pub(crate) fn import(
                 ),
                 Some(clauses) => {
                     let workspace = root.workspace()?;
-                    let library = Library::load(workspace.clone(), true, settings, &[]);
-                    let services = root.services_hiding(settings.secret_files_for(&workspace), settings, &library)?;
+                    let library = Library::load(workspace.clone(), true, settings);
+                    let services = root.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
                     reserved_files::create(&services, settings.secret_files())?;
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
                     let cx = ToolContext::new().with_services(services).with_grant(grant);
                     let mut control = inventory.control_files();
                     control.extend(skills::control_files(&library, Path::new(&workspace)));
-                    let control = control.iter().map(PathBuf::as_path).chain(settings.sources());
+                    let control = control.iter().map(PathBuf::as_path).chain(settings.control_files());
                     let cx = in_workspace(cx, control);
                     let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                     confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))

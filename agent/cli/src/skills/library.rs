@@ -54,10 +54,9 @@ pub(crate) enum Standing {
 
 impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
-    /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach, such as these hidden ones.
-    pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings, hidden: &[PathBuf]) -> Self {
-        let of_settings = settings.secret_files_for(&workspace).map(PathBuf::from);
-        let hidden = hidden.iter().cloned().chain(folders::own()).chain(of_settings);
+    /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
+    pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
+        let hidden = folders::own().chain(settings.hidden_files(&workspace).map(PathBuf::from));
         let mut discovery = Discovery::new().with_workspace(&workspace).with_hidden(hidden);
         if !reads_project {
             discovery = discovery.without_project_folders();

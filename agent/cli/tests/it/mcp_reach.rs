@@ -67,9 +67,11 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
     let program = root.join("sub/server");
     let own = std::env::current_exe().unwrap();
     std::fs::hard_link(&own, &program).or_else(|_| std::fs::copy(&own, &program).map(drop)).unwrap();
-    let [url, inbox, skill] = ["url.txt", "in.jsonl", "kept/moon/SKILL.md"].map(|path| root.join(path));
+    let [url, inbox, skill, policy] =
+        ["url.txt", "in.jsonl", "kept/moon/SKILL.md", "policy.toml"].map(|path| root.join(path));
     crate::own_files::put(&url, "https://example.com/a-secret\n");
     crate::own_files::put(&skill, crate::skills::PLAIN);
+    crate::own_files::put(&policy, "");
     crate::config::write_user(
         &crib,
         &format!(
@@ -84,15 +86,23 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
     entry["toolcrib"] = json!({"grant": ["fs:read:**", "fs:write:**"]});
     write_user(&crib, &json!({"mcpServers": {"s": entry}}));
     let call = |arguments: &[&str]| {
-        crib.run(&[&["call", "mcp:s/read"], arguments, &["--grant", "world:write:**"]].concat()).expect(0).stdout
+        let flags = ["--grant", "world:write:**", "--policy", "policy.toml"];
+        crib.run(&[&["call", "mcp:s/read"], arguments, &flags].concat()).expect(0).stdout
     };
     let path = |path: &std::path::Path| format!("path={}", path.display());
     // The control: the server reads other files.
     assert!(call(&[&path(&root.join("README.md"))]).contains("# Hello"));
     let read = call(&[&path(&url)]);
     assert!(!read.contains("a-secret"), "{read}");
-    for (file, before) in [(&inbox, ""), (&skill, crate::skills::PLAIN)] {
+    for (file, before) in [(&inbox, ""), (&skill, crate::skills::PLAIN), (&policy, "")] {
         let written = call(&[&path(file), "append=x"]);
         assert_eq!(std::fs::read_to_string(file).unwrap(), before, "{written}");
+    }
+    let journal = root.join("own.db");
+    let append = format!("mcp:s/read path={} append=x", journal.display());
+    for (session, prompt) in [("s", "time.now"), ("t", &append)] {
+        let flags = ["--allow", "world:write:**", "--session", session, "--journal", "own.db"];
+        let ended = crib.run(&[&["run", "--provider", "direct", prompt], &flags[..]].concat()).expect(0);
+        assert!(!ended.stdout.contains("Ok("), "{ended:?}");
     }
 }
