@@ -13,7 +13,7 @@ pub(crate) struct Library(());
 
 impl Library {
     /// Finds no skill.
-    pub(crate) fn load(_workspace: String, _reads_project: bool, _settings: &Settings, _hidden: &[PathBuf]) -> Self {
+    pub(crate) fn load(_workspace: String, _reads_project: bool, _settings: &Settings) -> Self {
         Self(())
     }
 
