@@ -55,7 +55,9 @@ fn decision(answer: &Value) -> Decision {
     let is_allowed = answer["action"] == "accept" && answer["content"]["allow"] == true;
     match is_allowed {
         true => Decision::Allow,
-        false => Decision::Deny { reason: "the person at the MCP client denied it".to_owned() },
+        false => Decision::Deny {
+            reason: "the MCP client declined: its person said no, or nobody could be asked".to_owned(),
+        },
     }
 }
 
