@@ -25,9 +25,7 @@ impl Key {
             (_, Some(secret)) => secret,
             // A variable that the user names has to exist. The usual one need not.
             (KeySource::Environment(name), None) if !is_optional || (named.is_some() && !is_set(name)) => {
-                let reason = format!(
-                    "it needs a key; set the environment variable {name}, or name a key file with --key-file or the setting `key_file`"
-                );
+                let reason = format!("it needs a key; set the environment variable {name}, or name a key file");
                 return Err(ProviderError::Options { provider: provider.to_owned(), reason });
             }
             (KeySource::File(path), None) if !is_optional => {

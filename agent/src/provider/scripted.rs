@@ -101,7 +101,7 @@ struct ScriptCall {
 fn from_options(options: &ProviderOptions) -> Result<Arc<dyn Provider>, ProviderError> {
     let path = options.script.as_ref().ok_or_else(|| ProviderError::Options {
         provider: "scripted".to_owned(),
-        reason: "it needs a script; give the path of a file of model turns (--script)".to_owned(),
+        reason: "it needs a script; give the path of a file of model turns".to_owned(),
     })?;
     Ok(Arc::new(Scripted::load(path)?))
 }

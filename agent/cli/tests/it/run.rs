@@ -60,8 +60,7 @@ fn an_empty_answer_is_pointed_out() {
 #[test]
 fn a_script_that_cannot_be_played_is_a_usage_error() {
     let crib = Crib::new();
-    let ended = crib.run(&["run", "x", "--provider", "scripted"]).expect(2);
-    assert!(ended.stderr.contains("--script"), "{ended:#?}");
+    crib.run(&["run", "x", "--provider", "scripted"]).expect(2);
     crib.run(&["run", "x", "--script", "missing.json"]).expect(2);
     crib.run(&["run", "x", "--script", "."]).expect(2);
     for text in ["", "{}", "[{}]", "[{\"text\": 1}]", "[", "\u{1b}", r#"[{"text": "a", "text": "b"}]"#] {
