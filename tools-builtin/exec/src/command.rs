@@ -2,6 +2,9 @@
 
 use tools::protocol::{Access, InvalidTarget, Target, TargetError, Word, Words};
 
+/// The advice about a program with its arguments in one text.
+pub(crate) const WORDS_IN_ARGS: &str = "pass the words after the first in `args`";
+
 /// Returns the words of a program with its arguments. Variables stand before it, as in `env NAME=VALUE program`, so that a rule for the
 /// program alone does not cover them.
 pub(crate) fn command(env: &[String], program: &str, args: &[String]) -> Result<Words, TargetError> {
@@ -10,8 +13,7 @@ pub(crate) fn command(env: &[String], program: &str, args: &[String]) -> Result<
     }
     // A shell would split it. A file of this name is rare, and its path has a slash.
     if program.contains(' ') && !program.contains('/') {
-        let reason = "pass the words after the first in `args`";
-        let reason = InvalidTarget::Words { value: program.chars().take(80).collect(), reason };
+        let reason = InvalidTarget::Words { value: program.chars().take(80).collect(), reason: WORDS_IN_ARGS };
         return Err(TargetError::Argument { field: "program".to_owned(), reason });
     }
     let variables = (!env.is_empty()).then_some("env").into_iter().chain(env.iter().map(String::as_str));

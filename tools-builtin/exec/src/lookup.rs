@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tools::ToolError;
 
+use crate::command::WORDS_IN_ARGS;
 use crate::toolchain::{Folders, Toolchain};
 
 /// The folders in which a program without a path is looked up, in this order.
@@ -42,7 +43,7 @@ pub(crate) fn program(
             Some(toolchain) => format!(
                 "it belongs to the toolchain {toolchain}, so ask the user to add \"{toolchain}\" to programs.toolchains"
             ),
-            None if name.contains(' ') => "pass the words after the first in `args`".to_owned(),
+            None if name.contains(' ') => WORDS_IN_ARGS.to_owned(),
             None => "name another program, or its path below the workspace root".to_owned(),
         };
         ToolError::execution_failed(format!("there is no program {name:?}: {place}; {advice}"))

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 
-use tools::policy::{Reason, Sensitivity};
+use tools::policy::{Reason, SensitivePath, Sensitivity};
 use tools::protocol::{Access, Target};
 use tools::trees::{TreePath, Trees};
 use tools::{ToolContext, ToolError};
@@ -105,7 +105,10 @@ impl Protected {
             }
             *left = left.checked_sub(1).ok_or_else(too_many)?;
             let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
-            let (is_sensitive, is_setting) = (is_sensitive(cx, &path), is_setting(cx, &path));
+            let entry = cx.sensitive_paths().find(&path);
+            let is_sensitive = entry.is_some_and(|entry| is_sensitive(entry, &path));
+            // So is a path on the way to a file that configures Toolcrib.
+            let is_setting = entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
             // Who replaces a link on the way to a setting chooses the setting.
             let is_way = metadata.is_symlink() && is_setting;
             let is_protected = !is_below && (is_way || is_sensitive && is_protected(cx, &path));
@@ -150,14 +153,8 @@ impl Protected {
 }
 
 /// Returns true if the file runs or configures programs by itself. A folder on the way to one does not.
-fn is_sensitive(cx: &ToolContext, path: &str) -> bool {
-    let entry = cx.sensitive_paths().find(path);
-    entry.is_some_and(|entry| entry.sensitivity() != Sensitivity::BuildFile && entry.describe(path) == entry.note())
-}
-
-/// Returns true for a file that configures Toolcrib, and for a path on the way to one.
-fn is_setting(cx: &ToolContext, path: &str) -> bool {
-    cx.sensitive_paths().find(path).is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings)
+fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
+    entry.sensitivity() != Sensitivity::BuildFile && entry.describe(path) == entry.note()
 }
 
 /// Returns true if writing the path would be asked about because it is sensitive.
