@@ -1,7 +1,6 @@
 //! The context of calls: services, grant, policy and approver.
 
 use std::io::{self, IsTerminal as _};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agent::SessionConsent;
@@ -20,9 +19,7 @@ use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 use crate::refusal::{self, Ungranted};
-use crate::reserved_files;
-use crate::root::{RootOption, in_workspace};
-use crate::skills::{self, Library};
+use crate::root::RootOption;
 use crate::speech;
 use crate::web;
 
@@ -82,16 +79,11 @@ impl HostOptions {
         settings: &Settings,
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
-        let workspace = self.root.workspace()?;
-        let library = Library::load(workspace.clone(), self.config.reads_files(), settings);
-        let mut services = self.root.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
-        reserved_files::create(&services, settings.secret_files())?;
-        web::warn_missing(settings)?;
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
-        let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let control = settings.control_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
-        services.insert(Exposure::new());
-        let mut context = in_workspace(ToolContext::new().with_services(services), control)
+        let context = self.root.context(self.config.reads_files(), settings, &of_servers)?;
+        web::warn_missing(settings)?;
+        let mut context = context
+            .with_service(Exposure::new())
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
             .with_approval_timeout(settings.approval_timeout.value)

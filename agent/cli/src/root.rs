@@ -18,6 +18,7 @@ use crate::folders;
 use crate::jobs;
 use crate::memory;
 use crate::program;
+use crate::reserved_files;
 use crate::skills::{self, Library};
 use crate::speech;
 use crate::web;
@@ -69,8 +70,25 @@ impl RootOption {
         Ok(services)
     }
 
+    /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
+    /// asks: those of the settings, these of MCP servers, and the skills of the user.
+    pub(crate) fn context(
+        &self,
+        reads_project: bool,
+        settings: &Settings,
+        of_servers: &[PathBuf],
+    ) -> Result<ToolContext, Error> {
+        let workspace = self.workspace()?;
+        let library = Library::load(workspace.clone(), reads_project, settings);
+        let services = self.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
+        reserved_files::create(&services, settings.secret_files())?;
+        let of_skills = skills::control_files(&library, Path::new(&workspace));
+        let control = settings.control_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
+        Ok(in_workspace(ToolContext::new().with_services(services), control))
+    }
+
     /// Returns the services for tools, which hide these files and the program's own folders.
-    pub(crate) fn services_hiding<'a>(
+    fn services_hiding<'a>(
         &self,
         hidden: impl Iterator<Item = &'a Path>,
         settings: &Settings,
@@ -102,7 +120,7 @@ pub(crate) fn unused_models() -> Models {
 
 /// Puts the context into the domain of its workspace, with the control files.
 #[cfg(feature = "builtin")]
-pub(crate) fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
+fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) -> ToolContext {
     let Some(workspace) = cx.service::<tools_builtin::fs::Workspace>() else { return cx };
     let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
@@ -111,7 +129,7 @@ pub(crate) fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'
 }
 
 #[cfg(not(feature = "builtin"))]
-pub(crate) fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
+fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -> ToolContext {
     cx
 }
 

@@ -1,7 +1,7 @@
 //! From a configured server to its import.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext};
@@ -13,9 +13,8 @@ use super::inventory::{Program, Resolved};
 use super::{Configured, Inventory};
 use crate::config::Settings;
 use crate::error::Error;
-use crate::root::{RootOption, in_workspace};
-use crate::skills::Library;
-use crate::{program, reserved_files, skills};
+use crate::program;
+use crate::root::RootOption;
 
 /// Headers whose values are secrets even if the file has them as they are.
 const SECRET_HEADERS: [&str; 2] = [AUTHORIZATION, "proxy-authorization"];
@@ -50,16 +49,8 @@ pub(crate) fn import(
                     ),
                 ),
                 Some(clauses) => {
-                    let workspace = root.workspace()?;
-                    let library = Library::load(workspace.clone(), true, settings);
-                    let services = root.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
-                    reserved_files::create(&services, settings.secret_files())?;
                     let grant = Grant::parse(clauses).map_err(|error| unusable(server, error))?;
-                    let cx = ToolContext::new().with_services(services).with_grant(grant);
-                    let mut control = inventory.control_files();
-                    control.extend(skills::control_files(&library, Path::new(&workspace)));
-                    let control = control.iter().map(PathBuf::as_path).chain(settings.control_files());
-                    let cx = in_workspace(cx, control);
+                    let cx = root.context(true, settings, &inventory.control_files())?.with_grant(grant);
                     let env = env.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
                     confined(server, cx, &executable.path, args, env, relative(inventory.root(), &cwd))
                 }
