@@ -12,6 +12,12 @@ pub(crate) fn how_to_link(provider: &str) -> Option<&'static str> {
     is_omitted.then_some("this program was built without model providers; rebuild it with --features models")
 }
 
+/// Returns the number of linked tools that cannot be used, if there are any.
+pub(crate) fn unusable() -> Option<u64> {
+    let count = tools::conflicts().len() + tools::problems().len();
+    (count > 0).then_some(count as u64)
+}
+
 /// Checks that the crates of the enabled features are linked: the linker drops unused crates silently.
 pub(crate) fn check() -> Result<(), tools::linked::NotLinked> {
     tools::expect_linked!("toolcrib-agent")?;

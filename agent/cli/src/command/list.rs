@@ -10,6 +10,7 @@ use tools::{CancellationToken, Entry};
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::linked;
 use crate::mcp::{self, FirstList};
 use crate::notice;
 use crate::output;
@@ -52,9 +53,8 @@ impl ListArgs {
         } else {
             output::page(&tool_list::page(entries.iter().map(Arc::as_ref), self.long, output::width()))?;
         }
-        let unusable = tools::conflicts().len() + tools::problems().len();
-        if unusable > 0 {
-            notice::warning(&Error::Unusable(unusable as u64).to_string());
+        if let Some(count) = linked::unusable() {
+            notice::warning(&Error::Unusable(count).to_string());
         }
         Ok(Exit::Success)
     }

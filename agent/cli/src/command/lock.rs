@@ -19,6 +19,7 @@ use self::difference::{Compatibility, Difference};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
+use crate::linked;
 use crate::lock_file::{self, LockError};
 use crate::notice::{self, ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
@@ -47,9 +48,8 @@ pub(super) struct LockArgs {
 
 impl LockArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
-        let unusable = tools::conflicts().len() + tools::problems().len();
-        if unusable > 0 {
-            return Err(Error::Unusable(unusable as u64));
+        if let Some(count) = linked::unusable() {
+            return Err(Error::Unusable(count));
         }
         let linked: Vec<Tool> = tools::list().iter().map(|entry| entry.tool().clone()).collect();
         if self.check {

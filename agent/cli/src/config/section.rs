@@ -193,10 +193,9 @@ impl<'a> Section<'a> {
         let is_moved = |known: &&&str| known.rsplit('.').next().is_some_and(|last| last == key.get_ref());
         let near = nearest(key.get_ref(), &known).map(|near| format!("{inside}{near}"));
         let near = near.or_else(|| self.known_keys.iter().find(is_moved).map(|moved| (*moved).to_owned()));
-        let advice = match near {
-            Some(near) => format!("did you mean {}?", self.full_key(&near)),
-            None => format!("the settings here are {}", known.join(", ")),
-        };
+        let near: Vec<_> = near.iter().map(|near| self.full_key(near)).collect();
+        let advice = ToolError::did_you_mean(&near);
+        let advice = advice.unwrap_or_else(|| format!("the settings here are {}", known.join(", ")));
         ConfigError::Unknown { origin, key: name, advice }
     }
 

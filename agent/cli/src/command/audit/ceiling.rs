@@ -10,6 +10,7 @@ use tools::{Clause, Entry, Source, ToolName};
 
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::linked;
 use crate::notice::{self, ALERT, STRONG, styled};
 use crate::output;
 use crate::table::Table;
@@ -44,9 +45,8 @@ impl CeilingArgs {
             let pages = crates.iter().map(|((name, version), reach)| reach.page(name, version, width));
             output::page(&pages.collect::<Vec<_>>().join("\n"))?;
         }
-        let unusable = tools::conflicts().len() + tools::problems().len();
-        if unusable > 0 {
-            notice::warning(&Error::Unusable(unusable as u64).to_string());
+        if let Some(count) = linked::unusable() {
+            notice::warning(&Error::Unusable(count).to_string());
         }
         Ok(Exit::Success)
     }
