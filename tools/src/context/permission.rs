@@ -6,7 +6,7 @@ use std::time::Duration;
 use protocol::{Target, ToolNames};
 
 use super::ToolContext;
-use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Verdict};
+use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Sensitivity, Verdict};
 use crate::{Approval, ToolErrorKind};
 
 impl ToolContext {
@@ -115,6 +115,8 @@ impl ToolContext {
     /// shown with the question.
     fn is_approved(&self, target: &Target, reason: &Reason<'_>) -> bool {
         let was_shown = |approved: &Target| match reason {
+            // A person who moves a directory moves its dot files.
+            Reason::Sensitive(path) if path.sensitivity() == Sensitivity::DotFile => true,
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
         };

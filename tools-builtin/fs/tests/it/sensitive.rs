@@ -132,6 +132,43 @@ async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool
     Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
 }
 
+#[tokio::test]
+async fn a_dot_file_that_no_list_has_needs_a_grant_that_names_it_in_every_tool() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("plain", "x");
+    bench.put("sub/.unheard-of", "x");
+    for path in [".unheard-of", "a/.unheard-of/b", ".env", ".gitignore/.x"] {
+        assert_eq!(Bench::unapproved(bench.write(path).await), [format!("fs:write:{path}")]);
+    }
+    let edit = json!({"path": "sub/.unheard-of", "old": "x", "new": "y"});
+    assert_eq!(Bench::unapproved(bench.call("fs.edit", edit).await), ["fs:write:sub/.unheard-of"]);
+    let outcome = bench.call("fs.move", json!({"from": "plain", "to": ".unheard-of"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:.unheard-of"]);
+    for path in [".gitignore", "sub/.gitkeep", ".editorconfig", ".cache/a"] {
+        bench.write(path).await.unwrap();
+    }
+    bench.call("fs.read", json!({"path": "sub/.unheard-of"})).await.unwrap();
+    bench.call("fs.remove", json!({"path": "sub/.unheard-of"})).await.unwrap();
+    let bench = Bench::new(&["fs:write:**/.unheard-of/**"]);
+    bench.write("a/.unheard-of/b").await.unwrap();
+    Bench::unapproved(bench.write("a/.unheard-of/.other").await);
+}
+
+#[tokio::test]
+async fn a_moved_directory_with_a_dot_file_needs_an_approval_of_the_directory() {
+    let policy = || tools::Policy::by_effects();
+    let approver = RecordingApprover::new(Decision::Allow);
+    let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
+    let bench = Bench { host: bench.host.with_context(|cx| cx.with_policy(policy())), ..bench };
+    bench.put("project/.unheard-of", "");
+    bench.call("fs.move", json!({"from": "project", "to": "moved"})).await.unwrap();
+    assert!(bench.has("moved/.unheard-of") && approver.requests().len() == 1);
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("project/.unheard-of", "");
+    let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.unheard-of"]);
+}
+
 /// Writes a file through the workspace, like tools of other crates.
 #[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
 fn save(

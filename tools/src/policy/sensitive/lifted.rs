@@ -16,7 +16,7 @@ impl SensitivePaths {
         });
         let rules: Vec<&Clause> = rules.collect();
         let mut lifting: Vec<&Clause> = Vec::new();
-        for entry in self.0.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
+        for entry in self.paths.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
             let is_named = |clause: &&Clause| is_named(entry, clause);
             if grant.layers().all(|layer| layer.iter().any(|clause| is_named(&clause))) {
                 lifting.extend(grant.clauses().filter(is_named));
