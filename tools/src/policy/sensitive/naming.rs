@@ -23,6 +23,11 @@ pub(super) fn is_spelled(clause: &Clause, entry: &SensitivePath) -> bool {
     is_anchored(clause, entry) && literal.is_none_or(|names| entry.is_whole(&names.join("/")))
 }
 
+/// Returns true if the clause covers the target and has no wildcards.
+pub(super) fn is_literal(clause: &Clause, target: &Target) -> bool {
+    clause.matches(target) && segments(clause.pattern()).all(|segment| segment.is_some())
+}
+
 fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
     match anchor(entry.pattern()) {
         Some(anchor) => contains(clause, anchor),
