@@ -26,7 +26,7 @@ pub struct Refusal {
     tool: ToolName,
     /// The refused targets; empty if the call has none.
     targets: Vec<Target>,
-    /// The targets that no grant can allow: settings of the host.
+    /// The targets that no grant can allow: settings of the host, and URLs that carry out text.
     settings: Vec<Target>,
     cause: Cause,
 }
@@ -61,7 +61,8 @@ impl Refusal {
         let needed = || list("needed").filter_map(|target| target.as_str()?.parse().ok()).collect();
         let is_setting =
             |entry: &&Value| entry.get("sensitivity").is_some_and(|kind| *kind == json!(Sensitivity::Settings));
-        let settings = list("sensitive").filter(is_setting);
+        let is_unnamable = |entry: &&Value| entry.get("can_be_named").is_some_and(|can| *can == json!(false));
+        let settings = list("sensitive").filter(is_setting).chain(error.get("concern").filter(is_unnamable));
         let settings = settings.filter_map(|entry| entry.get("target")?.as_str()?.parse().ok()).collect();
         let (cause, targets) = match code {
             ErrorCode::PermissionDenied => (Cause::Ungranted, needed()),
@@ -136,7 +137,7 @@ pub fn for_person(error: &ToolError) -> String {
             format!("{tool} needs {}, but the grant is {}", listed(needed), granted.excerpt(needed))
         }
         ToolErrorKind::Denied { reason } => format!("{tool} was not run: {reason}"),
-        ToolErrorKind::Unapproved { waited, sensitive, unnamed, .. } => {
+        ToolErrorKind::Unapproved { waited, sensitive, unnamed, concern, .. } => {
             let reason = match waited {
                 None => "it needs approval, and there is no one to ask".to_owned(),
                 Some(waited) => format!("the approval request timed out after {waited:?}"),
@@ -146,7 +147,8 @@ pub fn for_person(error: &ToolError) -> String {
             };
             let host = |target: &Target| format!("; no grant names the host `{}`", target.value());
             let warnings: String = sensitive.iter().map(warning).chain(unnamed.iter().map(host)).collect();
-            format!("{tool} was not run: {reason}{warnings}")
+            let concern = concern.as_ref().map(|concern| format!("; {}", concern.reason)).unwrap_or_default();
+            format!("{tool} was not run: {reason}{warnings}{concern}")
         }
         _ => error.to_string(),
     }

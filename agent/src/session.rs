@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tools::context::Exposure;
+use tools::context::{Exposure, KnownTexts};
 use tools::protocol::{Message, Role};
 use tools::{Arguments, Entry, Execution, Grant, Policy, Services, ToolContext};
 use tools_search::Reranker;
@@ -46,13 +46,14 @@ impl Session {
     ///
     /// The context's progress sink is not used: a run sends [events](crate::Event) instead. The session gets a [`Plan`] unless the
     /// context has one. In a call, it always gets its own, because that of the context belongs to the agent that made the call, and
-    /// so do [services of which each agent has its own](tools::Services::insert_per_agent). Its [`Exposure`] is that of the context, if it
-    /// has one, or a new one.
+    /// so do [services of which each agent has its own](tools::Services::insert_per_agent). Its [`Exposure`] and its
+    /// [`KnownTexts`] are those of the context, if it has them, or new ones.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>, selection: Selection, cx: ToolContext) -> Self {
         let services = if cx.depth() == 0 { cx.services().clone() } else { cx.services().for_sub_agent() };
         let cx = cx.with_services(services);
         let cx = if cx.depth() == 0 && cx.service::<Plan>().is_some() { cx } else { cx.with_service(Plan::new()) };
         let cx = if cx.service::<Exposure>().is_some() { cx } else { cx.with_service(Exposure::new()) };
+        let cx = if cx.service::<KnownTexts>().is_some() { cx } else { cx.with_service(KnownTexts::new()) };
         let mut disclosure = SessionDisclosure::default();
         let tools = tool_set(entries, &selection, cx.services(), &mut disclosure);
         Self {

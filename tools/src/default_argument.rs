@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::context::Need;
 use crate::handler::{KeptCall, PreviewFuture};
-use crate::{Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError};
+use crate::{Concern, Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError};
 
 impl Entry {
     /// Returns the tool with this default for an argument, which calls may then leave out. The tool does not change without such a
@@ -74,6 +74,10 @@ impl Handler for WithDefault {
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
         self.entry.handler().check(cx, &self.complete(arguments.clone()))
+    }
+
+    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
+        self.entry.handler().concerns(cx, &self.complete(arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

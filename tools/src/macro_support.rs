@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::handler::{PreviewFuture, deserialized, result_from_value};
 use crate::{
-    DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError, ToolErrorKind, schema_of,
+    Concern, DefinitionError, Entry, Handler, Input, Preview, Targets, ToolContext, ToolError, ToolErrorKind, schema_of,
 };
 
 pub use crate::context::Need;
@@ -28,11 +28,15 @@ pub use {inventory, schemars, serde, serde_json};
 /// A function that checks the arguments of a call against the services of its context.
 pub type Check = fn(&ToolContext, Input) -> Result<(), ToolError>;
 
+/// A function that returns the reasons to ask a person about a call.
+pub type Concerns = fn(&ToolContext, Input) -> Vec<Concern>;
+
 /// The handler of a submission. A function pointer compiles faster than an `impl` for each tool.
 pub struct Function {
     pub call: fn(ToolContext, Input) -> HandlerFuture<'static>,
     pub targets: Option<fn(Input) -> Targets>,
     pub check: Option<Check>,
+    pub concerns: Option<Concerns>,
     pub preview: Option<fn(ToolContext, Input) -> PreviewFuture<'static>>,
     pub keeps_call: Option<KeptCall>,
     pub needs: &'static [Need],
@@ -53,6 +57,10 @@ impl Handler for Function {
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
         self.check.map_or(Ok(()), |check| check(cx, arguments.clone()))
+    }
+
+    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
+        self.concerns.map_or_else(Vec::new, |concerns| concerns(cx, arguments.clone()))
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
@@ -81,6 +89,7 @@ pub const BROKEN: Submission = Submission {
         call: |_, _| HandlerFuture::ready(Err(ToolError::execution_failed("it did not compile"))),
         targets: None,
         check: None,
+        concerns: None,
         preview: None,
         keeps_call: None,
         needs: &[],

@@ -6,7 +6,8 @@ use crate::context::Need;
 use crate::handler::{KeptCall, PreviewFuture};
 use crate::isolate::Panic;
 use crate::{
-    DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext, ToolError,
+    Concern, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext,
+    ToolError,
 };
 
 /// A link-time registration of a tool. `#[tool]` generates one for each function.
@@ -82,6 +83,10 @@ impl Handler for LinkedHandler {
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
         self.0.check(cx, arguments)
+    }
+
+    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
+        self.0.concerns(cx, arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

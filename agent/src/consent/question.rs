@@ -22,22 +22,24 @@ pub struct ApprovalQuestion<'a> {
 
 impl ApprovalQuestion<'_> {
     /// Returns true if an approval may cover the session, so that [`ApprovalAnswer::Session`](super::ApprovalAnswer::Session) can be offered.
-    /// Destroying something, an unbounded effect, a command with unknown words, a settings file or a file that runs by itself asks each
-    /// time.
+    /// Destroying something, an unbounded effect, a command with unknown words, a settings file, a file that runs by itself or a
+    /// [concern](tools::Concern) about the call asks each time.
     pub fn may_last(&self) -> bool {
         let paths = self.approval.cx.sensitive_paths();
         let is_asked = |path: &SensitivePath| path.sensitivity() >= Sensitivity::RunsByItself;
-        self.approval.targets.iter().all(|target| {
-            target.approval_default() < ApprovalDefault::AlwaysAsk
-                && target.command().is_none_or(|command| command.is_known())
-                && !paths.find_target(target).is_some_and(is_asked)
-        })
+        let has_concerns = !self.approval.concerns.is_empty();
+        !has_concerns
+            && self.approval.targets.iter().all(|target| {
+                target.approval_default() < ApprovalDefault::AlwaysAsk
+                    && target.command().is_none_or(|command| command.is_known())
+                    && !paths.find_target(target).is_some_and(is_asked)
+            })
     }
 
     /// Returns true if an approval of any kind holds for the hosts in this session: the only reason to ask is that neither the grant nor a
     /// rule [names](tools::policy::Reason::UnnamedHost) them. The question says so.
     pub fn holds_for_hosts(&self) -> bool {
-        self.approval.rulings().all(|ruling| is_only_unnamed(&ruling))
+        self.approval.concerns.is_empty() && self.approval.rulings().all(|ruling| is_only_unnamed(&ruling))
     }
 
     /// Returns the arguments that are URLs of the hosts to approve. A URL carries data out, so show each whole, also if the other
@@ -63,7 +65,7 @@ impl ApprovalQuestion<'_> {
     }
 
     /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, the kind of a
-    /// sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
+    /// sensitive file, an unnamed host, a target outside of the grant, and the concerns about it. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
         self.remarks_lasting(target, "in this session")
     }
@@ -83,7 +85,10 @@ impl ApprovalQuestion<'_> {
             true => " (no grant names this host)".to_owned(),
             false => String::new(),
         };
-        format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
+        let concerns = self.approval.concerns.iter().filter(|concern| concern.target == *target);
+        let concerns: String = concerns.map(|concern| format!(", because {}", concern.reason)).collect();
+        let (sensitive, concerns) = (sensitive.unwrap_or_default(), visible(&concerns));
+        format!("{scope}{}{unnamed}{granted}{concerns}", visible(&sensitive))
     }
 
     /// Returns a target with its remarks, if it has any, for an answer that another process may receive.

@@ -32,10 +32,10 @@ struct ConsentKey {
 }
 
 impl Remembered {
-    /// Returns true if earlier approvals, of the run if there is one, cover each target of the call.
+    /// Returns true if earlier approvals, of the run if there is one, cover each target of the call, and there is no concern about it.
     pub(super) fn covers(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> bool {
         let allowed = self.locked();
-        keys(approval, run).iter().all(|key| allowed.contains(key))
+        approval.concerns.is_empty() && keys(approval, run).iter().all(|key| allowed.contains(key))
     }
 
     /// Remembers the approval of a call, for the run if there is one.

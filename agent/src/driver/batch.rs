@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinError;
 use tokio::time::Instant;
 use tools::call::{CallOrder, CallPlace, Panic};
+use tools::context::KnownTexts;
 use tools::{Content, Entry, ErrorCode, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolResult};
 use tracing::Instrument as _;
 
@@ -50,6 +51,11 @@ impl Driver {
             Some(tasks) => tasks,
             None => tasks.insert(CallTasks::new(run_cx.runtime)?),
         };
+        let cx = run_cx.session.context();
+        if let Some(known) = cx.service::<KnownTexts>().filter(|_| !cx.is_exposed()) {
+            // The model wrote these calls before it could read the result of any of them.
+            calls.iter().for_each(|pending| known.add_call(&pending.call.arguments));
+        }
         let wire = self.wire_tools(run_cx.tools);
         let start = |mut pending: PendingCall| {
             // The conversation keeps the call of the model.

@@ -24,6 +24,7 @@ mod worker_gate;
 use std::sync::Arc;
 
 use tokio::runtime::Handle;
+use tools::context::KnownTexts;
 use tools::protocol::wire::Format;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext};
@@ -159,6 +160,11 @@ impl Driver {
     /// The [journal](tools::journal) identifies a call by session name, turn and position. If the session has a journal, its name
     /// must be new to the journal, or the session must be [resumed](Self::resume).
     ///
+    /// # Prompts
+    /// The prompt is text of the person: it is added to the [`KnownTexts`](tools::context::KnownTexts) of the session, unless the session
+    /// is a sub-agent's. A host whose prompts are text of strangers gives the session a service that
+    /// [ignores them](tools::context::KnownTexts::without_prompts).
+    ///
     /// # Tools that do not yield
     /// Every call runs in its own task and has a result at the latest:
     /// - one second after its deadline;
@@ -183,6 +189,12 @@ impl Driver {
         prompt: String,
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
+        let cx = session.context();
+        // A model writes the prompts of a sub-agent.
+        let is_of_person = cx.depth() == 0 && cx.agent().is_none();
+        if let Some(known) = cx.service::<KnownTexts>().filter(|_| is_of_person) {
+            known.add_prompt(&prompt);
+        }
         let mut messages: Vec<_> = session.system_message().into_iter().collect();
         let before = messages.len();
         messages.extend_from_slice(session.messages());

@@ -196,7 +196,7 @@ async fn an_approval_of_an_unnamed_host_holds_for_later_calls_on_it() {
     let urls = ["https://a.org/?q=1", "https://a.org/?q=2", "https://b.org/", "https://b.org/"];
     let driver = scripted(urls.map(fetch).into_iter().chain([Turn::answer("done")]).collect::<Vec<_>>());
 
-    let first = request(&driver.run(&mut session, "go").await.unwrap());
+    let first = request(&driver.run(&mut session, "ask https://a.org/?q=1 and https://a.org/?q=2").await.unwrap());
     assert_eq!(first.arguments, json!({"url": urls[0]}));
     assert!(first.remarks[0].starts_with("net:read:a.org (no grant names this host"), "{:?}", first.remarks);
     consent(&session).allow(first);
@@ -221,7 +221,7 @@ async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
             let cx = name.map_or_else(|| cx.clone(), |name| cx.clone().with_session(name));
             let mut session = Session::new(catalog.list(), Selection::new(), cx);
             let fetch = |url: &str| Turn::calls([ToolCall::new("", "fetch", json!({"url": url}))]);
-            let urls = ["https://a.org/", "https://a.org/2", "https://b.org/", "https://a.org/3"];
+            let urls = ["https://a.org/", "https://a.org/#2", "https://b.org/", "https://a.org/#3"];
             let run: Option<Run> = run.map(|run| serde_json::from_value(json!(run)).unwrap());
             answer.into_iter().for_each(|answer| consent(&session).allow(answer.clone()));
             let driver = scripted(urls.map(fetch));
@@ -243,7 +243,7 @@ async fn a_request_says_for_how_long_an_approval_of_an_unnamed_host_holds() {
         assert_eq!(third.remarks, [format!("net:read:b.org {remark}")]);
         // The program that resumed the run has ended, so the fourth call asks again.
         let (fourth, _) = process(Some(&run), Some(&third)).await;
-        assert_eq!((&fourth.remarks, fourth.arguments), (&first.remarks, json!({"url": "https://a.org/3"}).into()));
+        assert_eq!((&fourth.remarks, fourth.arguments), (&first.remarks, json!({"url": "https://a.org/#3"}).into()));
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agent::{Driver, Outcome, Run, Scripted, Session, Turn};
 use serde_json::{Value, json};
+use tools::context::KnownTexts;
 use tools::{Catalog, ToolCall, ToolContext};
 
 use crate::digging::{Digging, until};
@@ -52,6 +53,27 @@ async fn a_session_and_its_sub_agents_share_what_they_have_read() {
     let log = crate::workshop::EventLog::default();
     delegated(&mut own, told.with_events(log.clone())).await;
     assert!(format!("{:?}", log.events()).contains("exposed"));
+}
+
+#[tokio::test]
+async fn a_prompt_of_a_person_makes_urls_known_and_a_task_for_a_sub_agent_does_not() {
+    let mut own = session(&tools(), context());
+    let calls = vec![spawning("s", json!({"name": "reader", "task": "secret"}))];
+    delegated(&mut own, lead(calls, |_, _| Turn::answer("read"))).await;
+    let known = own.context().service::<KnownTexts>().unwrap();
+    let is_known = |text: &str| known.contains(&format!("https://a.example/{text}"));
+    assert!(is_known("lead") && !is_known("secret"));
+}
+
+#[tokio::test]
+async fn the_urls_of_a_turn_are_known_unless_the_model_had_read_text_of_strangers_before_it() {
+    let read = |text: &str| ToolCall::new("", "page", json!({"urls": [format!("https://a.example/{text}")]}));
+    let mut own = session(&tools(), context());
+    let turns = [Turn::calls([read("first"), read("second")]), Turn::calls([read("third")]), Turn::answer("read")];
+    driver(turns).run(&mut own, "go").await.unwrap();
+    let known = own.context().service::<KnownTexts>().unwrap();
+    let is_known = |text: &str| known.contains(&format!("https://a.example/{text}"));
+    assert!(own.context().is_exposed() && is_known("first") && is_known("second") && !is_known("third"));
 }
 
 fn recorded(notebook: &Notebook) -> Session {

@@ -117,7 +117,13 @@ fn a_late_answer_and_a_missing_approver_differ() {
     let unapproved = |waited| {
         ToolError::new(
             "t",
-            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited },
+            ToolErrorKind::Unapproved {
+                needed: vec![],
+                sensitive: [].into(),
+                unnamed: [].into(),
+                concern: None,
+                waited,
+            },
         )
     };
     let late = for_person(&unapproved(Some(Duration::from_secs(3))));

@@ -152,9 +152,10 @@ impl Protected {
     }
 }
 
-/// Returns true if the file runs or configures programs by itself. A folder on the way to one does not.
+/// Returns true if the file runs or configures programs by itself. A folder on the way to one does not, and neither does a dot
+/// file that the table does not have.
 fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
-    entry.sensitivity() != Sensitivity::BuildFile && entry.describe(path) == entry.note()
+    entry.sensitivity() >= Sensitivity::RunsByItself && entry.describe(path) == entry.note()
 }
 
 /// Returns true if writing the path would be asked about because it is sensitive.
@@ -163,7 +164,7 @@ fn is_protected(cx: &ToolContext, path: &str) -> bool {
     let targets = [target];
     let Some(tool) = cx.tool() else { return true };
     let mut reasons = cx.rulings(tool, &targets).flat_map(|ruling| ruling.reasons());
-    reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if entry.describe(path) == entry.note()))
+    reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
 }
 
 /// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.

@@ -35,6 +35,10 @@ pub(crate) enum FsError {
     Hidden { path: RelativePath },
     #[error("`{path}` leads to files that file tools may not touch, and no grant changes that; choose another path")]
     LeadsToHidden { path: RelativePath },
+    #[error(
+        "`{path}` would be a new script in the root, and a link leads to it; name `{path}` itself, so that it can be asked about"
+    )]
+    NewScript { path: RelativePath },
     #[error("the workspace root cannot be moved, replaced or removed; name an entry below it")]
     Root,
     #[error("`{path}` already exists and is {kind}; {advice}")]

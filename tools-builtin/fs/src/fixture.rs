@@ -147,5 +147,9 @@ impl Fixture {
 }
 
 fn host(root: &Path) -> TestHost {
-    TestHost::new(crate::register).with_service(Workspace::open(root).unwrap())
+    // The dot files of the tests have to be named.
+    let named = ["**/.conf/**", "**/.state/**", "**/.toolcrib-0123456789abcdef.tmp/**"];
+    let named = named.map(|pattern| format!("fs:write:{pattern}"));
+    let grant: Vec<&str> = named.iter().map(String::as_str).chain(["*:*:**"]).collect();
+    TestHost::new(crate::register).with_grant(&grant).with_service(Workspace::open(root).unwrap())
 }

@@ -22,6 +22,7 @@ mod lines;
 mod list;
 mod listing;
 mod nearest;
+mod new_script;
 mod note;
 mod path;
 mod pattern;

@@ -10,6 +10,7 @@ use crate::Workspace;
 use crate::error::FsError;
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
+use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::rename::rename_new;
@@ -28,6 +29,7 @@ use crate::subtree::{check_not_hidden, visit_all};
     // An entry at `to` is known only at run time.
     destroys = "fs:{to}",
     needs = Workspace,
+    concerns = new_script::of_move,
     tags = ["files"],
     example({"from": "draft.md", "to": "notes/final.md"}),
     example({"from": "new.json", "to": "data.json", "overwrite": true}),
@@ -63,6 +65,7 @@ pub(crate) fn move_entry(
     let _changing = workspace.lock_changes();
     let from =
         Slot::find(cx, workspace, from, FindOptions { accesses: FROM, follow: false, missing: IfMissing::Fail })?;
+    let requested = to;
     let to = Slot::find(cx, workspace, to, FindOptions { accesses: TO, follow: false, missing: IfMissing::AllowLast })?;
     if from.path.is_root() || to.path.is_root() {
         return Err(FsError::Root);
@@ -79,7 +82,7 @@ pub(crate) fn move_entry(
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {
-        None => {}
+        None => new_script::check_link(requested, &to, || new_script::begins_as_script(workspace, &from.path))?,
         Some(kind @ Kind::Directory) => {
             let advice = "give the complete new path below it, or an unused path";
             return Err(FsError::Taken { path: to.path, kind, advice });

@@ -9,6 +9,7 @@ use crate::counted::counted;
 use crate::draft::Draft;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
@@ -25,6 +26,7 @@ const ATTEMPTS: usize = 16;
     writes = "fs:{path}",
     idempotent,
     needs = Workspace,
+    concerns = new_script::of_write,
     preview = crate::planned_write::preview,
     tags = ["files"],
     example({"path": "notes.md", "content": "# Notes\n"}),
@@ -73,7 +75,10 @@ fn try_write(
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
         let done = match slot.kind {
-            None => "created",
+            None => {
+                new_script::check_link(path, &slot, || content.starts_with(b"#!"))?;
+                "created"
+            }
             Some(Kind::File) => {
                 check(&slot)?;
                 "replaced"

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use data_encoding::BASE64;
+use tools::context::KnownTexts;
 use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
@@ -87,6 +88,9 @@ pub(crate) async fn fetch(
     Ok(match document {
         Document::Image { mime_type } => image(&response, mime_type),
         Document::Text { title, text, notes } => {
+            if let Some(known) = cx.service::<KnownTexts>() {
+                known.add_links(response.url.as_str(), &text);
+            }
             let excerpt = Excerpt::new(&text, offset, max_chars.into())?;
             contents(&response, title.as_deref(), &excerpt, notes)
         }

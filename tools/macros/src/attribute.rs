@@ -12,7 +12,8 @@ use crate::value::{self, Example};
 /// The names of all attributes, in the order of the documentation.
 const KEYS: &[&str] = &[
     "pure", "reads", "writes", "destroys", "open_world", "idempotent", "name", "was", "title", "timeout", "max_output",
-    "targets", "delegates", "keeps_call", "tags", "needs", "check", "preview", "example", "audit", "blocking", "crate",
+    "targets", "delegates", "keeps_call", "tags", "needs", "check", "concerns", "preview", "example", "audit",
+    "blocking", "crate",
 ];
 
 /// The attributes that may be repeated.
@@ -42,6 +43,8 @@ pub(crate) struct Attribute {
     pub(crate) targets: Option<Path>,
     /// The function that checks the arguments against the services.
     pub(crate) check: Option<Path>,
+    /// The function that returns reasons to ask about a call.
+    pub(crate) concerns: Option<Path>,
     /// The function that makes the preview.
     pub(crate) preview: Option<Path>,
     pub(crate) examples: Vec<Example>,
@@ -126,6 +129,10 @@ impl Attribute {
             }
             "check" => {
                 self.check =
+                    Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
+            }
+            "concerns" => {
+                self.concerns =
                     Some(value::path(key, input, "write the name of a function with the parameters of the tool")?)
             }
             "preview" => {

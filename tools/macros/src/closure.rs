@@ -1,4 +1,4 @@
-//! The closures of a submission: the handler, the targets, the check and the preview.
+//! The closures of a submission: the handler, the targets, the check, the concerns and the preview.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -49,6 +49,23 @@ pub(crate) fn check(attribute: &Attribute, function: &Function) -> TokenStream {
             let __cx = ::core::clone::Clone::clone(__cx);
             let __arguments = __toolcrib::arguments::<#ty>(::core::option::Option::None, __arguments)?;
             #path(#(#passed),*)
+        })
+    }
+}
+
+/// Returns the closure that returns reasons to ask about a call, or `None`. Arguments that cannot be read fail in the handler.
+pub(crate) fn concerns(attribute: &Attribute, function: &Function) -> TokenStream {
+    let Some(path) = &attribute.concerns else { return quote! { ::core::option::Option::None } };
+    let ty = function.arguments_type().map_or_else(|| quote! { __ToolcribArguments }, |ty| quote! { #ty });
+    let here = at(path.span());
+    let passed = passed_with_context(function, here);
+    quote_spanned! {here=>
+        ::core::option::Option::Some(|__cx, __arguments| {
+            let __cx = ::core::clone::Clone::clone(__cx);
+            match __toolcrib::arguments::<#ty>(::core::option::Option::None, __arguments) {
+                ::core::result::Result::Ok(__arguments) => #path(#(#passed),*),
+                ::core::result::Result::Err(_) => ::std::vec::Vec::new(),
+            }
         })
     }
 }

@@ -97,6 +97,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
     let handler = closure::handler(attribute, function);
     let targets = closure::targets(attribute, function);
     let check = closure::check(attribute, function);
+    let concerns = closure::concerns(attribute, function);
     let preview = closure::preview(attribute, function);
     let keeps_call = match &attribute.keeps_call {
         Some([tool, arguments]) => {
@@ -128,6 +129,7 @@ fn submission(attribute: &Attribute, function: &Function, name: &LitStr) -> Toke
                     call: #handler,
                     targets: #targets,
                     check: #check,
+                    concerns: #concerns,
                     preview: #preview,
                     keeps_call: #keeps_call,
                     needs: &[#(__toolcrib::Need::new::<#needs>()),*],

@@ -33,7 +33,7 @@ fn every_attribute_is_understood() {
     let all = quote! {
         name = "fs.read", was = ["fs.cat", "cat"], title = "Read", reads = "fs:{path}", writes = ["fs:{path}", "x:{*}",], destroys = "fs:a", reads = "b:c",
         open_world, idempotent, audit, blocking, timeout = "30s", max_output = "64KiB", delegates, keeps_call = ["path", "path"], tags = ["a", "b"], needs(A, b::B<C, D>),
-        targets = a::c, check = a::d, preview = a::b,
+        targets = a::c, check = a::d, concerns = a::e, preview = a::b,
         example({"path": "a"} => [1, 2]), example({}), crate = ::cribs,
     };
     assert_eq!(errors_with(all), [""; 0]);
@@ -73,6 +73,7 @@ fn an_error_names_the_attribute_and_its_repair() {
         (quote! { pure, keeps_call = ["path"] }, "write two arguments of this tool"),
         (quote! { pure, keeps_call = ["path", "pat"] }, "uses `pat`, which is not an argument of this tool"),
         (quote! { pure, check = 3 }, "write the name of a function"),
+        (quote! { pure, concerns = 3 }, "write the name of a function"),
         (quote! { pure, preview }, "`preview` needs a value"),
         (quote! { pure, preview = 3 }, "write the name of a function"),
         (quote! { pure, preview = a, preview = b }, "`preview` is repeated"),

@@ -8,7 +8,9 @@ use super::CallSpan;
 use super::clock::{NoAnswer, until_answered};
 use super::preview::PreviewRequest;
 use crate::isolate::{Isolated, Panic};
-use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind};
+use crate::{
+    Approval, Approver, Concern, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind,
+};
 
 /// Asks the approver about `targets`, for which the grant or the policy requires an approval, and returns them if they are approved.
 ///
@@ -18,7 +20,7 @@ use crate::{Approval, Approver, Decision, Entry, Input, Resolve as _, Scope, Too
 /// # Errors
 /// - [`ToolErrorKind::PermissionDenied`] if there is no approver, or it abstains, and the grant does not cover a target.
 /// - [`ToolErrorKind::Unapproved`] if there is no approver, or it abstains, and the grant covers all targets (a rule, a sensitive
-///   path or an unnamed host requires the approval), or if the answer was late.
+///   path, an unnamed host or a concern requires the approval), or if the answer was late.
 /// - [`ToolErrorKind::Denied`] if the approver denied the call.
 /// - [`ToolErrorKind::Replaced`] if the tool was replaced before the answer.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ended during the wait.
@@ -28,19 +30,19 @@ pub(super) async fn approve(
     scope: &Scope,
     cx: &ToolContext,
     arguments: &Input,
-    targets: Vec<Target>,
+    (targets, concerns): (Vec<Target>, &[Concern]),
     span: &CallSpan,
 ) -> Result<Vec<Target>, ToolError> {
     let decision = match cx.approver() {
         None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, scope, cx, arguments, &targets, span).await?,
+        Some(approver) => ask(&**approver, entry, scope, cx, arguments, (&targets, concerns), span).await?,
     };
     match decision {
         // The approval is for this entry, and the name may refer to another one by now.
         Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
         Decision::Allow => Ok(targets),
         Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
-        Decision::Abstain => Err(refusal(entry, cx, targets).into()),
+        Decision::Abstain => Err(refusal(entry, cx, targets, concerns).into()),
     }
 }
 
@@ -50,7 +52,7 @@ async fn ask(
     scope: &Scope,
     cx: &ToolContext,
     arguments: &Input,
-    targets: &[Target],
+    (targets, concerns): (&[Target], &[Concern]),
     span: &CallSpan,
 ) -> Result<Decision, ToolErrorKind> {
     let masked = entry.masked_in(arguments.json(), &|name| scope.resolve(name).ok());
@@ -61,6 +63,7 @@ async fn ask(
         tool: entry.name(),
         arguments: &masked,
         targets,
+        concerns,
         tool_digest: entry.digest(),
         arguments_digest: Digest::hash_json(&masked),
         cx,
@@ -80,15 +83,15 @@ async fn ask(
         Err(NoAnswer::Cancelled) => Err(ToolErrorKind::Cancelled),
         // At the host's deadline the call is late, not the approver.
         Err(NoAnswer::Late) if limit < cx.approval_timeout() => Err(ToolErrorKind::Timeout { limit }),
-        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.tool().into()), targets.to_vec(), Some(limit))),
+        Err(NoAnswer::Late) => Err(cx.unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, Some(limit))),
     }
 }
 
 /// Returns the error of a call that needs an approval while there is no approver to ask.
-fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>) -> ToolErrorKind {
+fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>, concerns: &[Concern]) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
-        return cx.unapproved(Some(entry.tool().into()), targets, None);
+        return cx.unapproved(Some(entry.tool().into()), targets, concerns, None);
     }
     ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
 }

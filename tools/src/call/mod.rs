@@ -9,9 +9,11 @@
 //! 4. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
 //! 5. *validate* checks the arguments against the schema, computes the targets of the call, and lets the handler
 //!    [check](crate::Handler::check) what the arguments name.
-//! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths).
-//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths and
-//!    unnamed hosts. The approver can show the tool's [preview](crate::Approval::preview) of the call.
+//! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths), and collects
+//!    the [concerns](crate::Concern) about the call: those of the tool, and URLs that may carry data out of a session that has read
+//!    text of strangers.
+//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
+//!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call.
 //! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
 //! 9. *record intent* writes the call to the journal, if the context has one.
 //! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
@@ -72,6 +74,7 @@ mod ask;
 mod authorize;
 mod bound;
 mod clock;
+mod concerns;
 #[doc(hidden)]
 pub mod content;
 #[doc(hidden)]
@@ -242,23 +245,27 @@ async fn run_stages(
     let mut time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments))?;
     let keys = admit::keys(entry, &caller, &targets);
+    let concerns = concerns::concerns(entry, &caller, &arguments, &targets)?;
     let rulings = caller.rulings(entry.tool(), &targets);
     let unapproved = match record.as_deref_mut() {
         None => authorize::authorize(rulings),
         Some(record) => authorize::authorize(record.set_rulings(rulings)),
     }?;
+    let unapproved = concerns::join(unapproved, &concerns);
     // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
     let ticket = ticket.filter(|_| unapproved.is_none());
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.
     let approved = match unapproved {
         None => Vec::new(),
-        Some(targets) => {
-            let approved = Box::pin(approve::approve(entry, &scope, &caller, &arguments, targets, &span)).await?;
+        Some(unapproved) => {
+            let approved =
+                Box::pin(approve::approve(entry, &scope, &caller, &arguments, (unapproved, &concerns), &span)).await?;
             // The wait for an approval does not count against the call's deadline.
             time_limit = caller.deadline_for(entry);
             approved
         }
     };
+    concerns::record_urls(&caller, &arguments, &targets);
     let mut cx = caller.enter(entry, scope, approved, time_limit, span.scope())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();

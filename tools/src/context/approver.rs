@@ -8,7 +8,7 @@ use protocol::{Digest, Json, Target, ToolName, ToolNames};
 
 use crate::policy::{Ruling, SensitivePath};
 use crate::preview::PreviewSource;
-use crate::{Preview, ToolContext, ToolError};
+use crate::{Concern, Preview, ToolContext, ToolError};
 
 /// The future of an [`Approver`]'s decision.
 pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = Decision> + Send + 'a>>;
@@ -33,6 +33,8 @@ pub struct Approval<'a> {
     /// The targets that need an approval: targets outside of the grant, targets that the policy asks about, sensitive paths, and
     /// [unnamed hosts](crate::policy::Reason::UnnamedHost). Empty if the policy asks about a call without targets.
     pub targets: &'a [Target],
+    /// The reasons to ask about this call that its targets do not show. An approver does not remember the decision if there are any.
+    pub concerns: &'a [Concern],
     /// The digest of the tool's definition. A tool that is replaced before the decision is not run.
     pub tool_digest: Digest,
     /// The [digest](Digest::hash_json) of the masked arguments. Calls that differ only in secrets have the same one, because a secret

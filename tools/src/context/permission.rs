@@ -6,8 +6,8 @@ use std::time::Duration;
 use protocol::{Target, ToolNames};
 
 use super::ToolContext;
-use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Verdict};
-use crate::{Approval, ToolErrorKind};
+use crate::policy::{Policy, Reason, Ruling, SensitivePaths, Sensitivity, Verdict};
+use crate::{Approval, Concern, ToolErrorKind};
 
 impl ToolContext {
     /// Sets the policy: the rules that allow, ask about or deny granted calls.
@@ -66,6 +66,11 @@ impl ToolContext {
         Ruling::new(self.grant(), self.policy().zip(tool), touched)
     }
 
+    /// Returns true if each layer of the grant has a clause without wildcards for the target, or if a rule allows it by such a clause.
+    pub(crate) fn is_spelled<'a>(&'a self, tool: impl Into<ToolNames<'a>>, target: &Target) -> bool {
+        SensitivePaths::is_spelled(self.grant(), self.policy().zip(Some(tool.into())), target)
+    }
+
     pub(crate) fn approval_timeout(&self) -> Duration {
         self.facts.approval_timeout.unwrap_or(Approval::DEFAULT_TIMEOUT)
     }
@@ -86,7 +91,7 @@ impl ToolContext {
             Some(Reason::Ungranted) => {
                 Err(ToolErrorKind::PermissionDenied { needed: needed(), granted: self.grant().clone() })
             }
-            Some(_) => Err(self.unapproved(tool, needed(), None)),
+            Some(_) => Err(self.unapproved(tool, needed(), &[], None)),
         }
     }
 
@@ -96,6 +101,7 @@ impl ToolContext {
         &self,
         tool: Option<ToolNames<'_>>,
         needed: Vec<Target>,
+        concerns: &[Concern],
         waited: Option<Duration>,
     ) -> ToolErrorKind {
         let policy = self.policy().zip(tool);
@@ -106,7 +112,8 @@ impl ToolContext {
         let sensitive = needed.iter().filter_map(sensitive).collect();
         let is_unnamed = |target: &&Target| self.ruling(tool, Some(target)).is_granted_but_unnamed();
         let unnamed = needed.iter().filter(is_unnamed).cloned().collect();
-        ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited }
+        let concern = concerns.first().cloned().map(Box::new);
+        ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, waited }
     }
 
     /// Returns true if the target, or a directory above it, was approved for the running call in spite of this reason to ask.
@@ -115,6 +122,8 @@ impl ToolContext {
     /// shown with the question.
     fn is_approved(&self, target: &Target, reason: &Reason<'_>) -> bool {
         let was_shown = |approved: &Target| match reason {
+            // A person who moves a directory moves its dot files.
+            Reason::Sensitive(path) if path.sensitivity() == Sensitivity::DotFile => true,
             Reason::Sensitive(path) => path.covers(approved.value()),
             _ => true,
         };

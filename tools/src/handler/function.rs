@@ -8,7 +8,7 @@ use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
 use crate::context::Need;
 use crate::handler::{KeptCall, PreviewFuture};
-use crate::{Input, Targets, ToolContext, ToolError};
+use crate::{Concern, Input, Targets, ToolContext, ToolError};
 
 impl Handler for Box<dyn Handler> {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
@@ -25,6 +25,10 @@ impl Handler for Box<dyn Handler> {
 
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
         (**self).check(cx, arguments)
+    }
+
+    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
+        (**self).concerns(cx, arguments)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

@@ -13,7 +13,7 @@ mod typed;
 use protocol::{Target, TargetError};
 
 use crate::context::Need;
-use crate::{Input, ToolContext, ToolError};
+use crate::{Concern, Input, ToolContext, ToolError};
 
 pub use crate::preview::PreviewFuture;
 pub use blocking::blocking;
@@ -75,6 +75,15 @@ pub trait Handler: Send + Sync + 'static {
     fn check(&self, cx: &ToolContext, arguments: &Input) -> Result<(), ToolError> {
         let _ = (cx, arguments);
         Ok(())
+    }
+
+    /// Returns the reasons to ask a person about a call that its targets do not show, such as the text of a file that is new.
+    ///
+    /// The pipeline calls it in the stage *authorize*, with the context of the caller. It must be quick and change nothing. The call is not
+    /// authorised yet. A person reads the reasons, and the model reads them if there is no approver.
+    fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
+        let _ = (cx, arguments);
+        Vec::new()
     }
 
     /// Describes the effect of a call to the person who is asked about it. Returns `None` if the tool declares no preview.

@@ -1,5 +1,7 @@
 //! [`SensitivePaths`]: files whose content runs or configures programs.
 
+mod dot_name;
+mod index;
 mod lifted;
 mod naming;
 mod pattern;
@@ -11,7 +13,7 @@ use once_cell::sync::Lazy;
 use protocol::{Access, Grant, InvalidTarget, Normaliser, Target, ToolNames};
 use serde::{Deserialize, Serialize};
 
-use self::pattern::Match;
+use self::index::Index;
 use super::{Policy, Rule, Verdict};
 
 /// The consequence of writing a file, ordered by the approval that a write needs.
@@ -22,6 +24,9 @@ pub enum Sensitivity {
     /// A build or test tool runs the file. A write needs the same approval as for other files; approval and result describe the
     /// file.
     BuildFile,
+    /// The path has a name that begins with a dot, and neither the table nor the list of harmless names has it. A write by a tool needs
+    /// approval unless a clause of the grant or an allowing rule of the policy contains the name. Programs may write the file.
+    DotFile,
     /// A program runs the file, or commands in it, without a build. A write needs approval unless a clause of the grant or an
     /// allowing rule of the policy names the file.
     RunsByItself,
@@ -49,6 +54,11 @@ pub struct SensitivePath {
 /// - A parent directory of a match also matches, such as `.github` for `.github/workflows/**`: moving a directory there moves its
 ///   content too.
 ///
+/// # Dot files
+/// A dot file or dot folder that no entry covers is a [`DotFile`](Sensitivity::DotFile), at any depth, as is everything below it, unless
+/// its name is known to be harmless, such as `.gitignore` and `.cache`. A list of sensitive names cannot be complete, because each program
+/// has its own. [`find`](Self::find) returns one entry for all such paths, which is not among the [`paths`](Self::paths).
+///
 /// # Naming an entry
 /// A clause *names* an entry if it covers the target and contains the entry's first segment without wildcards as a literal
 /// segment. `fs:write:**/.git/**` names `.git/config`; `fs:write:**`, `fs:write:.gi?/**` and `fs:write:{.git,src}/**` do not. Each
@@ -63,13 +73,18 @@ pub struct SensitivePath {
 ///     .with_path(SensitivePath::new("deploy/*.yaml", Sensitivity::RunsByItself, "a deployment: the cluster applies it")?);
 /// assert_eq!(paths.find("sub/.git/config").unwrap().sensitivity(), Sensitivity::RunsByItself);
 /// assert_eq!(paths.find("deploy/web.yaml").unwrap().note(), "a deployment: the cluster applies it");
-/// assert!(paths.find("src/main.rs").is_none());
+/// assert_eq!(paths.find("sub/.unheard-of").unwrap().sensitivity(), Sensitivity::DotFile);
+/// assert!(paths.find("src/main.rs").is_none() && paths.find(".gitignore").is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SensitivePaths(Vec<SensitivePath>);
+pub struct SensitivePaths {
+    paths: Vec<SensitivePath>,
+    index: Index,
+}
 
-static BUILT_IN: Lazy<SensitivePaths> = Lazy::new(|| SensitivePaths(table::paths()));
+static BUILT_IN: Lazy<SensitivePaths> =
+    Lazy::new(|| SensitivePaths { paths: Vec::new(), index: Index::default() }.with_paths(table::paths()));
 
 impl SensitivePath {
     /// Creates an entry. The note describes the file and the program that runs it, as a phrase that can follow "PATH is".
@@ -109,20 +124,20 @@ impl SensitivePath {
 
     /// Returns a phrase that describes a matching path and can follow "PATH is". Says so if only a path below it matches.
     pub fn describe(&self, path: &str) -> String {
-        match Match::find(&self.pattern, &pattern::names(path)) {
-            Some(Match { is_whole: false, .. }) => format!("on the way to `{}`, {}", self.pattern, self.note),
+        match pattern::find(&self.pattern, &pattern::names(path)) {
+            Some(false) => format!("on the way to `{}`, {}", self.pattern, self.note),
             _ => self.note.clone(),
         }
     }
 
     /// Returns true if the pattern matches the path itself, not only a path below it.
     pub(super) fn is_whole(&self, path: &str) -> bool {
-        Match::find(&self.pattern, &pattern::names(path)).is_some_and(|found| found.is_whole)
+        pattern::find(&self.pattern, &pattern::names(path)) == Some(true)
     }
 
     /// Returns true if the pattern matches the path or a path below it.
     pub(crate) fn covers(&self, path: &str) -> bool {
-        Match::find(&self.pattern, &pattern::names(path)).is_some()
+        pattern::find(&self.pattern, &pattern::names(path)).is_some()
     }
 
     /// Returns true if every layer of the grant has a clause that covers the target and names this entry.
@@ -142,25 +157,26 @@ impl SensitivePaths {
     /// Adds an entry. If several entries match a path, the most sensitive holds.
     #[must_use]
     pub fn with_path(mut self, path: SensitivePath) -> Self {
-        self.0.push(path);
+        self.index.add(self.paths.len(), &path.pattern);
+        self.paths.push(path);
         self
     }
 
     /// Adds entries.
     #[must_use]
-    pub fn with_paths(mut self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
-        self.0.extend(paths);
-        self
+    pub fn with_paths(self, paths: impl IntoIterator<Item = SensitivePath>) -> Self {
+        paths.into_iter().fold(self, Self::with_path)
     }
 
-    /// Returns the entries.
+    /// Returns the entries, without the one of dot files.
     pub fn paths(&self) -> &[SensitivePath] {
-        &self.0
+        &self.paths
     }
 
-    /// Returns the entry that holds for a path below the root, or `None` if no pattern matches.
+    /// Returns the entry that holds for a path below the root, or `None` if no pattern matches and it is no dot file.
     ///
-    /// Of several entries the most sensitive holds, then the one that matches nearest to the root, then the first.
+    /// - Of several entries the most sensitive holds, then the one that matches nearest to the root, then the first.
+    /// - It compares names only. Its cost depends on the number of names in the path, hardly on the size of the table.
     pub fn find(&self, path: &str) -> Option<&SensitivePath> {
         self.matching(Sensitivity::BuildFile, path).next()
     }
@@ -175,9 +191,28 @@ impl SensitivePaths {
     /// for each `HEAD` in it.
     fn matching(&self, least: Sensitivity, path: &str) -> impl Iterator<Item = &SensitivePath> {
         let names = pattern::names(path);
-        let entries = self.0.iter().filter(|entry| entry.sensitivity >= least);
-        let matching = entries.filter_map(|entry| Some((entry, Match::find(&entry.pattern, &names)?.depth)));
-        let mut matching: Vec<_> = matching.collect();
+        // The number of each entry that matches, and the names before the match that is nearest to the root.
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        let mut dot_file = None;
+        // The number of names until the end of the last match.
+        let mut known = 0;
+        for (depth, name) in names.iter().enumerate() {
+            for number in self.index.candidates(name) {
+                let entry = &self.paths[number];
+                if pattern::find_at(&entry.pattern, &names, depth).is_some() {
+                    known = known.max(depth.saturating_add(pattern::covered(&entry.pattern)));
+                    if !found.iter().any(|(other, _)| *other == number) {
+                        found.push((number, depth));
+                    }
+                }
+            }
+            if dot_file.is_none() && depth >= known && dot_name::is_unknown(name) {
+                dot_file = Some((dot_name::entry(), depth));
+            }
+        }
+        found.sort_unstable();
+        let entries = found.into_iter().map(|(number, depth)| (&self.paths[number], depth)).chain(dot_file);
+        let mut matching: Vec<_> = entries.filter(|(entry, _)| entry.sensitivity >= least).collect();
         matching.sort_by_key(|(entry, depth)| (Reverse(entry.sensitivity), *depth));
         let is_in_git = matching.iter().any(|(entry, _)| table::is_folder_of_git(entry));
         matching.retain(|(entry, _)| !is_in_git || !table::is_head(entry));
@@ -210,7 +245,7 @@ impl SensitivePaths {
         };
         self.matching_target(target).filter(move |entry| match entry.sensitivity {
             Sensitivity::BuildFile => false,
-            Sensitivity::RunsByItself => !is_allowed(entry),
+            Sensitivity::DotFile | Sensitivity::RunsByItself => !is_allowed(entry),
             Sensitivity::Settings => true,
         })
     }
@@ -218,7 +253,8 @@ impl SensitivePaths {
     /// Returns the rules on whose naming a sensitive target depends: those that name the first entry which the grant does not name.
     /// Empty if the grant names every entry.
     pub(super) fn naming_rules<'a>(&self, grant: &Grant, allowing: &[&'a Rule], target: &Target) -> Vec<&'a Rule> {
-        let mut entries = self.matching_target(target).filter(|entry| entry.sensitivity == Sensitivity::RunsByItself);
+        let can_be_named = [Sensitivity::DotFile, Sensitivity::RunsByItself];
+        let mut entries = self.matching_target(target).filter(|entry| can_be_named.contains(&entry.sensitivity));
         let Some(entry) = entries.find(|entry| !entry.is_named_in(grant, target)) else { return Vec::new() };
         let is_naming = |rule: &&Rule| rule.target().is_some_and(|clause| naming::covers(clause, target, entry));
         allowing.iter().copied().filter(is_naming).collect()
@@ -237,5 +273,7 @@ impl Default for SensitivePaths {
     }
 }
 
+#[cfg(test)]
+mod differential;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use protocol::{ErrorCode, Grant, Target};
 
 use super::message::Message;
 use crate::policy::SensitivePath;
-use crate::{Source, Violation};
+use crate::{Concern, Source, Violation};
 
 /// The kind of a failed call, without the tool's name. Handlers and pipeline stages return it, and the pipeline adds the name.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -49,6 +49,8 @@ pub enum ToolErrorKind {
         /// The granted targets that need an approval because neither the grant nor a rule [names](crate::policy::Reason::UnnamedHost)
         /// their host.
         unnamed: Box<[Target]>,
+        /// The first reason to ask about this call that its targets do not show.
+        concern: Option<Box<Concern>>,
         /// The time spent waiting for an answer, or `None` if there was no approver to ask.
         waited: Option<Duration>,
     },

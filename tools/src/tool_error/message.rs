@@ -9,7 +9,7 @@ use protocol::Target;
 use super::{ToolError, ToolErrorKind};
 use crate::policy::{SensitivePath, Sensitivity};
 use crate::spelling::Spelling;
-use crate::{Source, Violation};
+use crate::{Concern, Source, Violation};
 
 /// The message of an error.
 pub(super) struct Message<'a> {
@@ -57,8 +57,8 @@ impl fmt::Display for Message<'_> {
             ToolErrorKind::Denied { reason } => {
                 write!(f, "the call of {tool} was denied: {reason}; do not repeat it, find another way or ask the user")
             }
-            ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited } => {
-                f.write_str(&unapproved(&tool, needed, sensitive, unnamed, *waited))
+            ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, waited } => {
+                f.write_str(&unapproved(&tool, needed, (sensitive, unnamed, concern.as_deref()), *waited))
             }
             ToolErrorKind::Replaced => write!(
                 f,
@@ -132,14 +132,13 @@ fn suggested(near: &[Cow<'_, str>]) -> String {
 fn unapproved(
     tool: &str,
     needed: &[Target],
-    sensitive: &[(Target, SensitivePath)],
-    unnamed: &[Target],
+    (sensitive, unnamed, concern): (&[(Target, SensitivePath)], &[Target], Option<&Concern>),
     waited: Option<Duration>,
 ) -> String {
     let targets = joined(needed);
     let action = if targets.is_empty() { "run".to_owned() } else { format!("access {targets}") };
     match waited {
-        None if !sensitive.is_empty() || !unnamed.is_empty() => {
+        None if !sensitive.is_empty() || !unnamed.is_empty() || concern.is_some() => {
             let description = |(target, path): &(Target, SensitivePath)| {
                 let way = match path.sensitivity() {
                     Sensitivity::Settings => "no grant allows it, so leave it to a person".to_owned(),
@@ -154,10 +153,16 @@ fn unapproved(
                     target.value()
                 )
             };
-            let descriptions: Vec<_> = sensitive.iter().map(description).chain(unnamed.iter().map(host)).collect();
-            let named = if sensitive.is_empty() { "host" } else { "path" };
+            let concern = concern.map(|concern| format!("{}; {}", concern.reason, concern.remedy));
+            let descriptions = sensitive.iter().map(description).chain(unnamed.iter().map(host));
+            let descriptions: Vec<_> = descriptions.chain(concern).collect();
+            let named = match (sensitive, unnamed) {
+                ([], []) => "these exact arguments",
+                ([], _) => "that exact host",
+                _ => "that exact path",
+            };
             format!(
-                "{tool} may {action} only with a person's approval: {}; or call the tool with that exact {named} while a person \
+                "{tool} may {action} only with a person's approval: {}; or call the tool with {named} while a person \
                  is present",
                 descriptions.join("; ")
             )

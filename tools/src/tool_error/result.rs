@@ -18,7 +18,7 @@ impl ToolError {
             }
             ToolErrorKind::NotFound { near } => detail["near"] = json!(near),
             ToolErrorKind::PermissionDenied { needed, .. } => detail["needed"] = json!(needed),
-            ToolErrorKind::Unapproved { needed, sensitive, unnamed, .. } => {
+            ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern, .. } => {
                 detail["needed"] = json!(needed);
                 if !sensitive.is_empty() {
                     let entry = |(target, path): &(Target, SensitivePath)| json!({"target": target, "sensitivity": path.sensitivity(), "note": path.describe(target.value())});
@@ -26,6 +26,11 @@ impl ToolError {
                 }
                 if !unnamed.is_empty() {
                     detail["unnamed"] = json!(unnamed);
+                }
+                if let Some(concern) = concern {
+                    let can_be_named = concern.is_lifted_by_name();
+                    detail["concern"] =
+                        json!({"target": concern.target, "reason": concern.reason, "can_be_named": can_be_named});
                 }
             }
             ToolErrorKind::Overloaded { retry_after: Some(wait) }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tools::context::ApprovalFuture;
 use tools::policy::SensitivePath;
-use tools::{Approval, Approver, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
+use tools::{Approval, Approver, Concern, Decision, Digest, Json, Preview, Target, ToolError, ToolName};
 
 /// An [`Approver`] that decides by a fixed decision, a script or a closure, and records each request. Clones share the record.
 ///
@@ -54,6 +54,8 @@ pub struct RecordedApproval {
     pub targets: Vec<Target>,
     /// The targets that are sensitive paths.
     pub sensitive: Vec<(Target, SensitivePath)>,
+    /// The reasons to ask that the targets do not show.
+    pub concerns: Vec<Concern>,
     /// The digest of the tool's definition.
     pub tool_digest: Digest,
     /// The digest of the masked arguments.
@@ -95,6 +97,7 @@ impl Approver for RecordingApprover {
             arguments: approval.arguments.clone(),
             targets: approval.targets.to_vec(),
             sensitive: approval.targets.iter().filter_map(sensitive).collect(),
+            concerns: approval.concerns.to_vec(),
             tool_digest: approval.tool_digest,
             arguments_digest: approval.arguments_digest,
             preview: None,

@@ -60,7 +60,13 @@ async fn by_effects_reads_run_and_writes_and_destroys_ask_although_they_are_gran
             error,
             ToolError::new(
                 tool,
-                ToolErrorKind::Unapproved { needed, sensitive: [].into(), unnamed: [].into(), waited: None }
+                ToolErrorKind::Unapproved {
+                    needed,
+                    sensitive: [].into(),
+                    unnamed: [].into(),
+                    concern: None,
+                    waited: None
+                }
             )
         );
     }
@@ -101,7 +107,13 @@ async fn a_rule_can_ask_about_a_call_that_touches_nothing() {
         error,
         ToolError::new(
             "add",
-            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited: None }
+            ToolErrorKind::Unapproved {
+                needed: vec![],
+                sensitive: [].into(),
+                unnamed: [].into(),
+                concern: None,
+                waited: None
+            }
         )
     );
     let approver = Arc::new(Yes::default());
@@ -179,6 +191,7 @@ async fn an_answer_has_a_time_of_its_own() {
                 needed: needed(),
                 sensitive: [].into(),
                 unnamed: [].into(),
+                concern: None,
                 waited: Some(waited),
             },
         )

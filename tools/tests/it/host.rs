@@ -47,7 +47,7 @@ async fn a_host_that_only_a_wildcard_covers_is_asked_about_with_and_without_a_po
     for cx in contexts {
         let error = fetch(&cx, "https://a.example/?q=1").await.unwrap_err();
         let expected: Vec<Target> = vec!["net:read:a.example".parse().unwrap()];
-        let ToolErrorKind::Unapproved { needed, sensitive, unnamed, waited: None } = error.kind() else {
+        let ToolErrorKind::Unapproved { needed, sensitive, unnamed, concern: None, waited: None } = error.kind() else {
             panic!("{error}")
         };
         assert_eq!((&needed[..], &unnamed[..], sensitive.len()), (&expected[..], &expected[..], 0));

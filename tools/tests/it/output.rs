@@ -165,7 +165,13 @@ fn every_error_becomes_a_result_that_a_model_can_act_on() {
         ToolError::new(tool(), ToolErrorKind::Denied { reason: "no".into() }),
         ToolError::new(
             tool(),
-            ToolErrorKind::Unapproved { needed: vec![], sensitive: [].into(), unnamed: [].into(), waited: None },
+            ToolErrorKind::Unapproved {
+                needed: vec![],
+                sensitive: [].into(),
+                unnamed: [].into(),
+                concern: None,
+                waited: None,
+            },
         ),
         ToolError::new(tool(), ToolErrorKind::Replaced),
         ToolError::new(tool(), ToolErrorKind::Unavailable { reason: "no".into() }),

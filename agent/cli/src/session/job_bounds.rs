@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use tools::context::KnownTexts;
 use tools::policy::{Rule, SensitivePath};
 use tools::{Grant, ToolContext};
 
@@ -30,9 +31,14 @@ pub(crate) struct JobBounds {
 impl JobBounds {
     /// Returns the context of the job: with the principal and the sensitive paths of the session that made it, and marked as that was.
     pub(super) fn enter(&self, context: ToolContext) -> ToolContext {
-        if self.is_exposed {
-            context.record_exposure();
-        }
+        let context = match self.is_exposed {
+            true => {
+                context.record_exposure();
+                // Text of strangers may have chosen the prompt.
+                context.with_service(KnownTexts::without_prompts())
+            }
+            false => context,
+        };
         let paths = context.sensitive_paths().clone().with_paths(self.paths.iter().cloned());
         let context = context.with_sensitive_paths(paths);
         match &self.principal {

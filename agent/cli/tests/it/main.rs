@@ -144,6 +144,8 @@ mod web_hosts;
 mod web_search;
 #[cfg(feature = "web")]
 mod web_settings;
+#[cfg(feature = "web")]
+mod web_texts;
 mod why;
 
 use std::io::Write as _;

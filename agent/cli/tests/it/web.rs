@@ -250,7 +250,8 @@ fn the_weather_needs_a_grant_for_both_services() {
 #[cfg(unix)]
 #[test]
 fn a_host_is_asked_about_once_in_a_session() {
-    let (crib, server) = (Crib::new(), PageServer::with_page());
+    let page = |_: &Received| TestServer::ok("text/html", "<h1>Stock</h1><a href=/two>two</a>");
+    let (crib, server) = (Crib::new(), PageServer::new(page));
     write_user(&crib, &format!("grants = ['net:read:**']\nhttp.private_hosts = ['{}']\n", server.host));
     let call =
         |path: &str| json!({"calls": [{"name": "web.fetch", "arguments": {"url": server.url(path)}}]}).to_string();

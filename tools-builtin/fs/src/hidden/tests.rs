@@ -1,7 +1,6 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use tools::{Grant, ToolContext};
 
 use crate::Workspace;
 use crate::fixture::Fixture;
@@ -10,7 +9,7 @@ use crate::fixture::Fixture;
 fn hiding(fixture: Fixture, places: &[&str]) -> Fixture {
     let places = places.iter().map(|place| fixture.root().join(place));
     let workspace = Workspace::open(fixture.root()).unwrap().with_hidden(places).unwrap();
-    let cx = ToolContext::new().with_grant(Grant::all()).with_service(workspace);
+    let cx = fixture.cx().clone().with_service(workspace);
     fixture.with_context(cx)
 }
 

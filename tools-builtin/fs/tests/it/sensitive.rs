@@ -132,6 +132,108 @@ async fn files_that_run_by_themselves_need_a_grant_that_names_them_in_every_tool
     Bench::unapproved(Bench::new(&["fs:write:.envrc", "fs:write:**"]).write("sub/.envrc").await);
 }
 
+#[tokio::test]
+async fn a_dot_file_that_no_list_has_needs_a_grant_that_names_it_in_every_tool() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("plain", "x");
+    bench.put("sub/.unheard-of", "x");
+    for path in [".unheard-of", "a/.unheard-of/b", ".env", ".gitignore/.x"] {
+        assert_eq!(Bench::unapproved(bench.write(path).await), [format!("fs:write:{path}")]);
+    }
+    let edit = json!({"path": "sub/.unheard-of", "old": "x", "new": "y"});
+    assert_eq!(Bench::unapproved(bench.call("fs.edit", edit).await), ["fs:write:sub/.unheard-of"]);
+    let outcome = bench.call("fs.move", json!({"from": "plain", "to": ".unheard-of"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:.unheard-of"]);
+    for path in [".gitignore", "sub/.gitkeep", ".editorconfig", ".cache/a"] {
+        bench.write(path).await.unwrap();
+    }
+    bench.call("fs.read", json!({"path": "sub/.unheard-of"})).await.unwrap();
+    bench.call("fs.remove", json!({"path": "sub/.unheard-of"})).await.unwrap();
+    let bench = Bench::new(&["fs:write:**/.unheard-of/**"]);
+    bench.write("a/.unheard-of/b").await.unwrap();
+    Bench::unapproved(bench.write("a/.unheard-of/.other").await);
+}
+
+#[tokio::test]
+async fn a_moved_directory_with_a_dot_file_needs_an_approval_of_the_directory() {
+    let policy = || tools::Policy::by_effects();
+    let approver = RecordingApprover::new(Decision::Allow);
+    let bench = Bench::new(&["*:*:**"]).approved_by(&approver);
+    let bench = Bench { host: bench.host.with_context(|cx| cx.with_policy(policy())), ..bench };
+    bench.put("project/.unheard-of", "");
+    bench.call("fs.move", json!({"from": "project", "to": "moved"})).await.unwrap();
+    assert!(bench.has("moved/.unheard-of") && approver.requests().len() == 1);
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("project/.unheard-of", "");
+    let outcome = bench.call("fs.move", json!({"from": "project", "to": "moved"})).await;
+    assert_eq!(Bench::unapproved(outcome), ["fs:write:project/.unheard-of"]);
+}
+
+fn concern(outcome: Result<ToolResult, ToolError>) -> String {
+    let error = outcome.unwrap_err();
+    let ToolErrorKind::Unapproved { concern: Some(concern), .. } = error.kind() else { panic!("{error}") };
+    assert!(error.to_string().contains(&concern.reason), "{error}");
+    concern.target.to_string()
+}
+
+#[tokio::test]
+async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_it() {
+    let bench = Bench::new(&["*:*:**", "fs:write:*.js"]);
+    bench.put("old.config.js", "x");
+    bench.put("dir/run", "#!/bin/sh\n");
+    bench.put("dir/plain", "text");
+    let write = async |path: &str, content: &str| {
+        bench.call("fs.write", json!({"path": path, "content": content, "parents": true})).await
+    };
+    for path in ["vite.config.js", "conftest.py", "x/../babelrc.mjs", "gunicorn.conf.py", "GIT.CMD"] {
+        assert!(concern(write(path, "x").await).starts_with("fs:write:"), "{path}");
+    }
+    assert_eq!(concern(write("run", "#!/bin/sh\n").await), "fs:write:run");
+    for (from, to) in [("dir/run", "run"), ("dir/plain", "a.config.ts")] {
+        assert_eq!(concern(bench.call("fs.move", json!({"from": from, "to": to})).await), format!("fs:write:{to}"));
+        assert!(bench.has(from) && !bench.has(to));
+    }
+    for (path, content) in [
+        ("old.config.js", "#!"),
+        ("dir/vite.config.js", "x"),
+        ("dir/run2", "#!/bin/sh\n"),
+        ("main.py", "print()"),
+        ("notes.md", "# text"),
+    ] {
+        write(path, content).await.unwrap();
+    }
+    bench.call("fs.move", json!({"from": "dir/plain", "to": "plain"})).await.unwrap();
+
+    let bench = Bench::new(&["fs:write:**", "fs:write:vite.config.js"]);
+    bench.write("vite.config.js").await.unwrap();
+    concern(bench.write("other.config.js").await);
+    let approver = RecordingApprover::new(Decision::Allow);
+    let bench = Bench::new(&["fs:write:**"]).approved_by(&approver);
+    bench.write("vite.config.js").await.unwrap();
+    bench.write("vite.config.js").await.unwrap();
+    let [request] = &approver.requests()[..] else { panic!("only the new file is asked about") };
+    assert_eq!((request.targets.len(), request.concerns.len()), (1, 1), "{request:?}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
+    let bench = Bench::new(&["*:*:**"]);
+    bench.put("dir/plain", "#!/bin/sh\n");
+    std::os::unix::fs::symlink(".", bench.root().join("here")).unwrap();
+    std::os::unix::fs::symlink("vite.config.js", bench.root().join("notes.md")).unwrap();
+    for (tool, arguments) in [
+        ("fs.write", json!({"path": "notes.md", "content": "x"})),
+        ("fs.write", json!({"path": "here/vite.config.js", "content": "x"})),
+        ("fs.write", json!({"path": "here/run", "content": "#!/bin/sh\n"})),
+        ("fs.move", json!({"from": "dir/plain", "to": "here/run"})),
+    ] {
+        let error = bench.call(tool, arguments).await.unwrap_err();
+        assert!(!bench.has("vite.config.js") && !bench.has("run") && bench.has("dir/plain"), "{error}");
+    }
+    bench.call("fs.write", json!({"path": "here/plain.md", "content": "x"})).await.unwrap();
+}
+
 /// Writes a file through the workspace, like tools of other crates.
 #[tools::tool(name = "note.save", writes = "fs:notes/**", needs = Workspace)]
 fn save(

@@ -5,6 +5,7 @@
 mod conversion;
 mod feed;
 mod fetch;
+mod known_texts;
 mod outline;
 #[cfg(feature = "pdf")]
 mod pdf;

@@ -42,6 +42,11 @@ fn main() {
             programs.instructions_in("add-of-1000", 20_000) / programs.instructions_in("add", 20_000),
             1.03,
         ),
+        (
+            "instructions of the decision about a write of an ordinary file",
+            programs.instructions("decide-write"),
+            20_000.0,
+        ),
         ("instructions of the first validated call above a later one", programs.first(add), 100_000.0),
         ("instructions of registering a tool with the schema of order", programs.registering(), 525_000.0),
         ("bytes of heap that a registered tool with the schema of order keeps", programs.kept("register"), 20_500.0),

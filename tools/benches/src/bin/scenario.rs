@@ -53,6 +53,7 @@ fn main() {
         "add-of-10" => execute(&catalog(10), "add", ADD, count),
         "add-of-1000" => execute(&catalog(1_000), "add", ADD, count),
         "add-of-100000" => execute(&catalog(100_000), "add", ADD, count),
+        "decide-write" => decide_write(count),
         "first" => {
             // Builds the definition without compiling its schema.
             let catalog = Catalog::linked();
@@ -93,6 +94,16 @@ fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str
             black_box(catalog.execute(cx, name, black_box(arguments)).await.unwrap());
         }
     });
+}
+
+/// Decides about a write of an ordinary path, as the stage *authorize* does, with a grant of all files and with rules.
+fn decide_write(count: u64) {
+    let cx =
+        ToolContext::new().with_grant(Grant::parse(["fs:write:**"]).unwrap()).with_policy(tools::Policy::by_effects());
+    let (tool, targets) = (ToolName::new("fs.write").unwrap(), ["fs:write:crates/web/src/page.rs".parse().unwrap()]);
+    for _ in 0..count {
+        black_box(cx.rulings(black_box(&tool), black_box(&targets)).next().unwrap().verdict());
+    }
 }
 
 /// Returns a definition with the schema of `order`, which is 1.8 KB long.

@@ -71,6 +71,8 @@ async fn question(approval: &Approval<'_>, arguments: &str) -> String {
         let is_granted = approval.cx.grant().permits(target);
         let granted = if is_granted { "" } else { " (not granted)" };
         lines.push(format!("  {}{granted}", visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)));
+        let concerns = approval.concerns.iter().filter(|concern| concern.target == *target);
+        lines.extend(concerns.map(|concern| format!("  because {}", escaped(&concern.reason))));
     }
     lines.push("with:".to_owned());
     lines.push(format!("  {arguments}"));

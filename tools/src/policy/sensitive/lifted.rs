@@ -1,6 +1,6 @@
 //! The clauses and rules that lift the protection of sensitive paths.
 
-use protocol::{Access, Clause, Grant, ToolNames};
+use protocol::{Access, Clause, Grant, Target, ToolNames};
 
 use super::{SensitivePath, SensitivePaths, Sensitivity, naming};
 use crate::policy::{Policy, Verdict};
@@ -16,7 +16,7 @@ impl SensitivePaths {
         });
         let rules: Vec<&Clause> = rules.collect();
         let mut lifting: Vec<&Clause> = Vec::new();
-        for entry in self.0.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
+        for entry in self.paths.iter().filter(|entry| entry.sensitivity == Sensitivity::RunsByItself) {
             let is_named = |clause: &&Clause| is_named(entry, clause);
             if grant.layers().all(|layer| layer.iter().any(|clause| is_named(&clause))) {
                 lifting.extend(grant.clauses().filter(is_named));
@@ -26,6 +26,18 @@ impl SensitivePaths {
         lifting.sort_by_cached_key(|clause| clause.to_string());
         lifting.dedup();
         lifting
+    }
+}
+
+impl SensitivePaths {
+    /// Returns true if each layer of the grant has a clause without wildcards for the target, or if a rule allows it by such a clause.
+    pub(crate) fn is_spelled(grant: &Grant, policy: Option<(&Policy, ToolNames<'_>)>, target: &Target) -> bool {
+        let is_literal = |clause: &Clause| naming::is_literal(clause, target);
+        let is_allowed = |(policy, tool): (&Policy, ToolNames<'_>)| {
+            let mut rules = policy.applying(Verdict::Allow, tool, Some(target));
+            rules.any(|rule| rule.target().is_some_and(is_literal))
+        };
+        grant.layers().all(|layer| layer.iter().any(is_literal)) || policy.is_some_and(is_allowed)
     }
 }
 

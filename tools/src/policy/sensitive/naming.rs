@@ -2,12 +2,19 @@
 
 use protocol::{Clause, Target};
 
-use super::SensitivePath;
+use super::{SensitivePath, dot_name};
 
 /// Returns true if the clause covers the target and names the entry: the clause contains the entry's anchor as a literal segment.
-/// Only a clause without wildcards names an entry without an anchor.
+/// Only a clause without wildcards names an entry without an anchor. A clause names a dot file if it contains each of its unknown
+/// names that begin with a dot.
 pub(super) fn covers(clause: &Clause, target: &Target, entry: &SensitivePath) -> bool {
-    clause.matches(target) && is_anchored(clause, entry)
+    clause.matches(target)
+        && match dot_name::is_entry(entry) {
+            true => {
+                target.value().split('/').filter(|name| dot_name::is_unknown(name)).all(|name| contains(clause, name))
+            }
+            false => is_anchored(clause, entry),
+        }
 }
 
 /// Returns true if the clause names the entry, and can cover a path that the entry matches.
@@ -16,12 +23,21 @@ pub(super) fn is_spelled(clause: &Clause, entry: &SensitivePath) -> bool {
     is_anchored(clause, entry) && literal.is_none_or(|names| entry.is_whole(&names.join("/")))
 }
 
+/// Returns true if the clause covers the target and has no wildcards.
+pub(super) fn is_literal(clause: &Clause, target: &Target) -> bool {
+    clause.matches(target) && segments(clause.pattern()).all(|segment| segment.is_some())
+}
+
 fn is_anchored(clause: &Clause, entry: &SensitivePath) -> bool {
-    let mut segments = segments(clause.pattern());
     match anchor(entry.pattern()) {
-        Some(anchor) => segments.any(|segment| segment.is_some_and(|name| name.eq_ignore_ascii_case(anchor))),
-        None => segments.all(|segment| segment.is_some()),
+        Some(anchor) => contains(clause, anchor),
+        None => segments(clause.pattern()).all(|segment| segment.is_some()),
     }
+}
+
+/// Returns true if the clause contains the name as a literal segment.
+fn contains(clause: &Clause, name: &str) -> bool {
+    segments(clause.pattern()).any(|segment| segment.is_some_and(|segment| segment.eq_ignore_ascii_case(name)))
 }
 
 /// Returns the first segment without wildcards, or `None` if all segments have wildcards.

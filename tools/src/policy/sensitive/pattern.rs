@@ -5,23 +5,25 @@ pub(super) fn names(path: &str) -> Vec<&str> {
     path.split('/').collect()
 }
 
-/// A match of a pattern in a path.
-pub(super) struct Match {
-    /// The number of names before the match.
-    pub(super) depth: usize,
-    /// True if the pattern matches the path itself, false if it matches only paths below it.
-    pub(super) is_whole: bool,
+/// Looks for the match nearest to the root. Returns true if it matches the path itself, false if it matches only paths below it, and
+/// `None` if there is none.
+pub(super) fn find(pattern: &str, names: &[&str]) -> Option<bool> {
+    let last = if pattern.starts_with('/') { 1 } else { names.len() };
+    (0..last).find_map(|depth| find_at(pattern, names, depth))
 }
 
-impl Match {
-    /// Returns the match nearest to the root, or `None` if the pattern matches neither the path nor a path below it.
-    pub(super) fn find(pattern: &str, names: &[&str]) -> Option<Self> {
-        let (pattern, last) = match pattern.strip_prefix('/') {
-            Some(pattern) => (pattern, 1),
-            None => (pattern, names.len()),
-        };
-        (0..last).find_map(|depth| Some(Self { depth, is_whole: is_whole(pattern, &names[depth..])? }))
-    }
+/// Looks for the match that begins after this number of names, as [`find`] does.
+pub(super) fn find_at(pattern: &str, names: &[&str], depth: usize) -> Option<bool> {
+    let pattern = match pattern.strip_prefix('/') {
+        Some(_) if depth > 0 => return None,
+        rooted => rooted.unwrap_or(pattern),
+    };
+    is_whole(pattern, &names[depth..])
+}
+
+/// Returns the number of names that a match of the pattern covers. The names below a folder with `**` count.
+pub(super) fn covered(pattern: &str) -> usize {
+    if pattern.ends_with("/**") { usize::MAX } else { pattern.trim_start_matches('/').split('/').count() }
 }
 
 /// Returns true if the pattern matches the names, false if it matches only longer paths that begin with them, and `None` otherwise.

@@ -37,9 +37,79 @@ fn paths_match_at_any_depth_whatever_their_case_and_so_do_the_directories_on_the
     for path in ["toolcrib.toml", "deep/er/Toolcrib.TOML", ".git/toolcrib.toml"] {
         assert_eq!(sensitivity(path), Some(Sensitivity::Settings), "{path}");
     }
-    for path in [".", "src/main.rs", "git/config", ".gitx/config", ".github/CODEOWNERS", "a/config", ".cargox", "é/x"]
-    {
+    for path in [".", "src/main.rs", "git/config", "a/config", "é/x", ".gitignore", "a/.GITIGNORE", ".cache/x"] {
         assert_eq!(sensitivity(path), None, "{path}");
+    }
+}
+
+#[test]
+fn a_name_with_a_dot_that_is_neither_in_the_table_nor_harmless_counts_at_any_depth() {
+    for path in [
+        ".gitx/config", ".github/CODEOWNERS", ".cargox", ".env", "a/.unheard-of", ".unheard-of/Makefile", ".foo/a/b",
+        ".cache/.foo", "a.b/.é", "...", ".config/unheard-of/x", ".gitignore/.x",
+    ] {
+        assert_eq!(sensitivity(path), Some(Sensitivity::DotFile), "{path}");
+    }
+    let paths = SensitivePaths::default();
+    assert!(paths.paths().iter().all(|entry| entry.sensitivity() != Sensitivity::DotFile));
+    let entry = paths.find("sub/.foo/x").unwrap();
+    assert_eq!(entry.describe("sub/.foo/x"), entry.note());
+    // A host's entry covers its own names.
+    let own = SensitivePath::new(".foo/*.txt", Sensitivity::BuildFile, "a text of theirs").unwrap();
+    let paths = paths.with_path(own);
+    for (path, expected) in [
+        (".foo/a.txt", Sensitivity::BuildFile),
+        (".foo/a", Sensitivity::DotFile),
+        (".foo/a.txt/.x", Sensitivity::DotFile),
+    ] {
+        assert_eq!(paths.find(path).unwrap().sensitivity(), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_dot_file_is_named_by_a_clause_that_contains_each_unknown_name_with_a_dot() {
+    for (clause, target) in [
+        ("fs:write:.foo", "fs:write:.foo"),
+        ("fs:write:**/.foo/**", "fs:write:a/.foo/b"),
+        ("fs:write:.FOO/*", "fs:write:.FOO/b"),
+        ("*:*:.foo/.bar/**", "fs:write:.foo/.bar/x"),
+        ("fs:write:.foo/**", "fs:write:.foo/.gitignore"),
+        ("fs:write:.git/**", "fs:write:.git/.foo"),
+        ("fs:write:**", "fs:write:.gitignore"),
+    ] {
+        assert!(is_open(&[&[clause]], target), "{clause} {target}");
+    }
+    for (clause, target) in [
+        ("fs:write:**", "fs:write:.foo"),
+        ("fs:write:.*", "fs:write:.foo"),
+        ("fs:write:.fo?/**", "fs:write:.foo/b"),
+        ("fs:write:a/**", "fs:write:a/.foo"),
+        ("fs:write:.foo/**", "fs:write:.foo/.bar/x"),
+        ("fs:write:{.foo,.bar}/**", "fs:write:.foo/x"),
+    ] {
+        assert!(!is_open(&[&[clause]], target), "{clause} {target}");
+        assert!(is_open(&[&[clause, &target.parse::<Target>().unwrap().to_clause().to_string()]], target), "{target}");
+        assert!(!is_open(&[&[clause], &["fs:write:**"]], target), "{clause} {target}");
+    }
+    assert!(is_open(&[&["fs:*:**"]], "fs:destroy:.foo") && is_open(&[&["fs:*:**"]], "fs:read:.foo"));
+}
+
+#[test]
+fn files_of_many_programs_that_load_code_are_in_the_table() {
+    for path in [
+        ".dir-locals-2.el", ".lvimrc", "web.sublime-project", ".venv/bin/activate", "venv/bin/activate.fish",
+        ".venv/Scripts/Activate.ps1", ".pnp.cjs", ".pnp.loader.mjs", ".prettierrc.js", ".lintstagedrc",
+        ".lintstagedrc.js", ".pylintrc", ".rubocop.yml", ".ghci", ".iex.exs", ".docker/config.json",
+        ".tekton/build.yaml", "AGENT.md", ".github/chatmodes/a.md", "rust-project.json", ".sqlfluff", ".busted",
+        ".luacheckrc", ".credo.exs", ".formatter.exs", ".solargraph.yml", ".rspec", ".mocharc.json", ".nycrc",
+        ".babelrc", ".swcrc", ".stylelintrc.json", ".commitlintrc.js", ".czrc", ".releaserc", ".huskyrc.json",
+        ".perldb", ".pryrc", ".replit", ".wezterm.lua", ".tmux.conf", ".screenrc", ".inputrc", ".netrc", ".curlrc",
+        ".wgetrc", ".ripgreprc",
+    ] {
+        assert_eq!(sensitivity(path), Some(Sensitivity::RunsByItself), "{path}");
+    }
+    for path in ["compose.override.yml", "gunicorn.conf.py", ".justfile", "a/vite.config.mts", "tsconfig.build.json"] {
+        assert_eq!(sensitivity(path), Some(Sensitivity::BuildFile), "{path}");
     }
 }
 
@@ -251,7 +321,8 @@ fn grant() -> impl Strategy<Value = Grant> {
 
 /// Paths, sensitive or not.
 fn path() -> impl Strategy<Value = String> {
-    let name = select(vec![".git", "config", "sub", ".envrc", "hooks", "x", "toolcrib.toml", "build.rs", "HEAD"]);
+    let name =
+        select(vec![".git", "config", "sub", ".envrc", "hooks", "x", "toolcrib.toml", "build.rs", "HEAD", ".foo"]);
     prop::collection::vec(name, 1..5).prop_map(|names| names.join("/"))
 }
 
@@ -277,7 +348,7 @@ proptest! {
 
     #[test]
     fn an_entry_more_makes_nothing_less_sensitive(path in path(), entry in path(), kind in 0_usize..3) {
-        let kind = [Sensitivity::BuildFile, Sensitivity::RunsByItself, Sensitivity::Settings][kind];
+        let kind = [Sensitivity::RunsByItself, Sensitivity::Settings, Sensitivity::DotFile][kind];
         let paths = SensitivePaths::default().with_path(SensitivePath::new(entry, kind, "theirs").unwrap());
         prop_assert!(paths.find(&path).map(SensitivePath::sensitivity) >= sensitivity(&path));
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agent::{Driver, Outcome, Run, Summary};
 use serde_json::json;
 use tools::call::CallPlace;
+use tools::context::KnownTexts;
 use tools::protocol::{Message, Role};
 use tools::{CancellationToken, ToolContext, visible_text};
 
@@ -33,6 +34,9 @@ impl<'a> ChatSession<'a> {
     /// Takes an open session. Its messages are text of the open world.
     pub(super) fn new(key: &'a ChatKey, mut open: OpenSession, runs: &'a CancellationToken) -> Self {
         open.session.context().record_exposure();
+        if let Some(known) = open.session.context().service::<KnownTexts>() {
+            known.ignore_prompts();
+        }
         if open.recording.is_some() {
             // A new session keeps to its grant too, because the next message resumes it.
             let own = || open.session.context().grant().clone();

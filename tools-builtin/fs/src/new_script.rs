@@ -1,0 +1,110 @@
+//! The question about a new script in the root of the workspace.
+
+use std::io::Read as _;
+
+use tools::protocol::Target;
+use tools::{Access, Concern, ToolContext};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::path::RelativePath;
+use crate::slot::Slot;
+
+/// The ends of names of configurations that are programs.
+const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
+
+/// The extensions of such files.
+const LANGUAGES: [&str; 13] =
+    ["cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx"];
+
+/// Other names of configurations that are programs. Programs load them from the folder in which they start.
+const NAMES: [&str; 15] = [
+    "conftest.py", "dangerfile.js", "dangerfile.ts", "dodo.py", "fabfile.py", "gruntfile.js", "gulpfile.js",
+    "gulpfile.mjs", "gulpfile.ts", "manage.py", "noxfile.py", "sitecustomize.py", "tasks.py", "usercustomize.py",
+    "wscript",
+];
+
+/// The extensions of scripts that a shell runs by their name, also if another program of this name is meant.
+const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
+
+/// Returns the concern about `fs.write`: the file is new, lies in the root, and programs load or run it.
+pub(crate) fn of_write(cx: &ToolContext, path: RelativePath, content: String, _parents: bool) -> Vec<Concern> {
+    concern(cx, &path, |_| content.starts_with("#!"))
+}
+
+/// Returns the concern about `fs.move`, as [`of_write`] does.
+pub(crate) fn of_move(cx: &ToolContext, from: RelativePath, to: RelativePath, _overwrite: bool) -> Vec<Concern> {
+    let is_script = |workspace: &Workspace| begins_as_script(workspace, &from);
+    concern(cx, &to, is_script)
+}
+
+/// Refuses a new script in the root to which a link leads, because nobody was asked about it.
+///
+/// # Errors
+/// Returns an error that names the path itself.
+pub(crate) fn check_link(
+    requested: &RelativePath,
+    slot: &Slot,
+    has_script: impl FnOnce() -> bool,
+) -> Result<(), FsError> {
+    let name = slot.path.as_str();
+    if slot.path != *requested && !name.contains('/') && (is_loaded(name) || has_script()) {
+        return Err(FsError::NewScript { path: slot.path.clone() });
+    }
+    Ok(())
+}
+
+fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl FnOnce(&Workspace) -> bool) -> Vec<Concern> {
+    let Some(workspace) = cx.service::<Workspace>() else { return Vec::new() };
+    let name = path.as_str();
+    let is_new = || workspace.dir().symlink_metadata(name).is_err();
+    if name.contains('/') || !is_new() {
+        return Vec::new();
+    }
+    let reason = if is_loaded(name) {
+        "the file is new in the root of the workspace, and programs that start there load or run it by its name"
+    } else if has_script(&workspace) {
+        "the file is new in the root of the workspace and is a script"
+    } else {
+        return Vec::new();
+    };
+    let Ok(target) = Target::new(Access::Write, "fs", name) else { return Vec::new() };
+    let remedy = format!("ask for a grant that names it, such as {}", target.to_clause());
+    vec![Concern::new(target, reason, remedy).unless_named()]
+}
+
+/// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.
+fn is_loaded(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let Some((stem, extension)) = name.rsplit_once('.') else { return NAMES.contains(&&*name) };
+    let is_configuration =
+        LANGUAGES.contains(&extension) && CONFIGURATIONS.iter().any(|end| format!("{stem}.").ends_with(end));
+    is_configuration || SHELLS.contains(&extension) || NAMES.contains(&&*name)
+}
+
+/// Returns true if the file begins like a script. A file that cannot be read does not.
+pub(crate) fn begins_as_script(workspace: &Workspace, path: &RelativePath) -> bool {
+    let is_file = workspace.dir().metadata(path.as_str()).is_ok_and(|metadata| metadata.is_file());
+    let mut begin = [0; 2];
+    is_file
+        && workspace.dir().open(path.as_str()).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok())
+        && begin == *b"#!"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_that_is_code_is_known_by_its_name() {
+        for name in [
+            "vite.config.js", "Eslint.Config.MJS", "gunicorn.conf.py", "karma.conf.js", "babelrc.js", "startuprc.lua",
+            "conftest.py", "Gruntfile.js", "wscript", "npm.cmd", "git.bat", "profile.ps1",
+        ] {
+            assert!(is_loaded(name), "{name}");
+        }
+        for name in ["main.py", "config.js", "README.md", "app.config.json", "nginx.conf", "rc", "a.sh", "Makefile"] {
+            assert!(!is_loaded(name), "{name}");
+        }
+    }
+}
