@@ -60,7 +60,12 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
     let failed = |message| ToolErrorKind::ExecutionFailed { message };
     match error {
         ServiceError::McpError(error) => {
-            let message = shown(&error.message);
+            let mut message = shown(&error.message);
+            if let Some(data) =
+                error.data.as_ref().filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
+            {
+                message += &format!(" ({})", shown(data.as_str().unwrap_or(&data.to_string())));
+            }
             match error.code {
                 ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::Unavailable {
                     reason: format!("the MCP server {server} does not support this: {message}"),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rmcp::model;
+use serde_json::Value;
 use tools::protocol::wire::NameGrammar;
 use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
 
@@ -12,10 +13,14 @@ use super::definition::imported;
 use super::destination::Destination;
 use super::link::Link;
 use super::listing::Listing;
+use super::schema_repair::repaired;
 use super::{Refusal, Refused, Report, ServerTool};
 
 /// The maximum length of a name in a report, in characters.
 const MAX_SHOWN: usize = 128;
+
+/// The maximum length of the places of dropped rules in a note, in characters.
+const MAX_PLACES: usize = 500;
 
 /// The number of definitions after which other tasks of the thread get their turn.
 const BATCH: usize = 32;
@@ -67,7 +72,7 @@ impl Registration {
         listing: Listing<model::Tool>,
         has_resources: bool,
     ) -> Report {
-        let mut report = Report { cut: listing.cut, ..Report::default() };
+        let mut report = Report { cut: listing.cut, notes: listing.notes, ..Report::default() };
         // An update that was interrupted has left some.
         self.earlier.extend(self.entries.drain());
         let mut seen = Seen::default();
@@ -126,27 +131,59 @@ impl Registration {
         definition: &ServerTool,
         digest: Digest,
     ) -> Result<Vec<String>, Refusal> {
-        let (tool, notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
-        let tool = reviewed(link, definition, tool)?;
-        let entry = match self.earlier.remove(name) {
-            Some(earlier) if *earlier.entry.tool() == tool && earlier.digest == digest => earlier.entry,
-            old => {
-                let old = old.map(|old| old.entry);
-                let handler = RemoteTool::new(link.clone(), definition.name().into(), name.clone(), digest);
-                let outcome = match &old {
-                    Some(old) => self.destination.replace(old, tool, handler),
-                    None => self.destination.register(tool, handler),
-                };
-                if outcome.is_err() {
-                    // The tool has changed, so its earlier definition must not stay.
-                    old.iter().for_each(|old| self.destination.unregister(old));
-                }
-                outcome?
+        let (tool, mut notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
+        let mut tool = reviewed(link, definition, tool)?;
+        let old = match self.earlier.remove(name) {
+            Some(earlier) if earlier.digest == digest && is_same(earlier.entry.tool(), &tool) => {
+                self.entries.insert(name.clone(), earlier);
+                return Ok(notes);
             }
+            old => old.map(|old| old.entry),
         };
+        let mut outcome = self.register(link, definition, tool.clone(), digest, old.as_ref());
+        if let Err(RegisterError::Schema { .. }) = outcome {
+            for (part, schema) in [("arguments", Some(&mut tool.parameters)), ("results", tool.output.as_mut())] {
+                let Some((usable, dropped)) = schema.as_ref().and_then(|schema| repaired(Value::clone(schema))) else {
+                    continue;
+                };
+                schema.into_iter().for_each(|schema| *schema = usable.clone());
+                if !dropped.is_empty() {
+                    let places = visible_line(&dropped.join(", "), MAX_PLACES);
+                    notes.push(format!("{name} is offered without rules of its {part} that cannot be used: {places}"));
+                }
+            }
+            outcome = self.register(link, definition, tool, digest, old.as_ref());
+        }
+        if outcome.is_err() {
+            // The tool has changed, so its earlier definition must not stay.
+            old.iter().for_each(|old| self.destination.unregister(old));
+        }
+        let entry = outcome?;
         self.entries.insert(name.clone(), Registered { entry, digest });
         Ok(notes)
     }
+
+    /// Registers a tool, or replaces an earlier entry by it.
+    fn register(
+        &self,
+        link: &Arc<Link>,
+        definition: &ServerTool,
+        tool: Tool,
+        digest: Digest,
+        old: Option<&Arc<Entry>>,
+    ) -> Result<Arc<Entry>, RegisterError> {
+        let handler = RemoteTool::new(link.clone(), tool.name.clone(), definition, digest);
+        match old {
+            Some(old) => self.destination.replace(old, tool, handler),
+            None => self.destination.register(tool, handler),
+        }
+    }
+}
+
+/// Returns true if a definition is that of an entry, whose schemas may have been repaired.
+fn is_same(entry: &Tool, tool: &Tool) -> bool {
+    let Tool { parameters, output, .. } = entry;
+    *entry == Tool { parameters: parameters.clone(), output: output.clone(), ..tool.clone() }
 }
 
 impl Drop for Registration {
