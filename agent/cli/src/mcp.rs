@@ -24,7 +24,9 @@ pub(crate) use absent::{
     Attached, FirstList, attach, attach_for, control_files, declared_effects, report, with_sampling,
 };
 #[cfg(feature = "mcp")]
-pub(crate) use attach::{Attached, FirstList, attach, attach_for, declared_effects, report, standing, with_sampling};
+pub(crate) use attach::{
+    Attached, FirstList, attach, attach_for, declared_effects, remarks, report, standing, with_sampling,
+};
 #[cfg(feature = "mcp")]
 pub(crate) use control::control_files;
 #[cfg(feature = "mcp")]

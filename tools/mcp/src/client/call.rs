@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::Value;
-use tools::{Digest, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolName, ToolResult, Violation};
+use tools::{
+    Digest, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolName, ToolResult, Violation,
+};
 
 use super::ServerTool;
 use super::defaults::fill;
@@ -69,6 +71,11 @@ impl RemoteTool {
 impl Handler for RemoteTool {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         HandlerFuture::new(async { self.run(cx, arguments).await.map_err(Into::into) })
+    }
+
+    /// Checks that the definition is approved before a person is asked about the call.
+    fn check(&self, _cx: &ToolContext, _arguments: &Input) -> Result<(), ToolError> {
+        self.link.check_permitted(&self.tool, &self.digest).map_err(Into::into)
     }
 }
 

@@ -18,7 +18,7 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The time until a call on a new connection can succeed.
-const RECONNECTION: Duration = Duration::from_secs(2);
+pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 impl Link {
     /// Returns the reason why the connection has ended, such as the last words of a process, if it is known soon.

@@ -11,7 +11,7 @@ use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use rmcp::{RoleClient, model};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 use tools::visible_line;
 
@@ -35,6 +35,9 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The fields of an item that it is read without if they have another form. The first ones matter least.
 const OPTIONAL: [&str; 8] =
     ["_meta", "icons", "annotations", "execution", "size", "title", "outputSchema", "description"];
+
+/// The field with the schema of a tool's arguments.
+const SCHEMA: &str = "inputSchema";
 
 /// The maximum length of a name in a note, in characters.
 const MAX_NAME: usize = 128;
@@ -198,6 +201,18 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
     };
     let name = value["name"].as_str().unwrap_or_default().to_owned();
     let mut dropped = Vec::new();
+    // A tool without arguments may come without a schema, or with an empty list, which is an empty object in some languages.
+    let schema = value.get(SCHEMA).unwrap_or(&Value::Null);
+    if T::KEY == model::Tool::KEY && (schema.is_null() || *schema == json!([])) && value.is_object() {
+        value[SCHEMA] = json!({"type": "object"});
+        dropped.push(SCHEMA);
+        if let Ok(item) = T::deserialize(&value) {
+            return (
+                Ok(item),
+                Some(format!("{:?} has no schema, so it takes any arguments", visible_line(&name, MAX_NAME))),
+            );
+        }
+    }
     for field in OPTIONAL {
         let Some(fields) = value.as_object_mut() else { break };
         if fields.remove(field).is_some() {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rmcp::model;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tools::protocol::wire::NameGrammar;
 use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
 
@@ -18,6 +18,9 @@ use super::{Refusal, Refused, Report, ServerTool};
 
 /// The maximum length of a name in a report, in characters.
 const MAX_SHOWN: usize = 128;
+
+/// The maximum length of a name that nobody has approved yet, in bytes.
+const MAX_PLAIN: usize = 64;
 
 /// The maximum length of the places of dropped rules in a note, in characters.
 const MAX_PLACES: usize = 500;
@@ -119,8 +122,38 @@ impl Registration {
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
         check_wire_names(&name, &mut seen.digested)?;
-        notes.extend(self.add(link, &name, &definition, digest)?);
+        match self.add(link, &name, &definition, digest) {
+            Ok(more) => notes.extend(more),
+            Err(refusal) => {
+                // A host that only refuses a definition does not wait for an approval of it.
+                let waits = link.check_permitted(&name, &digest).is_err();
+                if matches!(refusal, Refusal::Review { .. }) && waits {
+                    self.keep_refused(link, name, &definition, digest);
+                }
+                return Err(refusal);
+            }
+        }
         Ok(name)
+    }
+
+    /// Keeps the name of a tool whose definition the host refuses, so that a call ends with the reason: with the earlier definition, or
+    /// without a word of the server.
+    fn keep_refused(&mut self, link: &Arc<Link>, name: ToolName, definition: &ServerTool, digest: Digest) {
+        let kept = match self.earlier.remove(&name) {
+            Some(earlier) => Ok(earlier),
+            None => {
+                let description =
+                    format!("[This tool of the MCP server {} waits for the user's approval.]", link.name());
+                let tool = Tool::new(name.clone(), description, json!({"type": "object"})).map_err(RegisterError::Name);
+                let registered =
+                    tool.and_then(|tool| self.register(link, definition, tool.with_audit(true), digest, None));
+                registered.map(|entry| Registered { entry, digest })
+            }
+        };
+        match kept {
+            Ok(kept) => drop(self.entries.insert(name, kept)),
+            Err(error) => tracing::debug!(server = link.name().as_str(), "{error}"),
+        }
     }
 
     /// Adds one tool. Returns notes about it.
@@ -133,6 +166,9 @@ impl Registration {
     ) -> Result<Vec<String>, Refusal> {
         let (tool, mut notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
         let mut tool = reviewed(link, definition, tool)?;
+        if let Some(timeout) = link.call_timeout {
+            tool.limits.timeout_ms.get_or_insert(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        }
         let old = match self.earlier.remove(name) {
             Some(earlier) if earlier.digest == digest && is_same(earlier.entry.tool(), &tool) => {
                 self.entries.insert(name.clone(), earlier);
@@ -178,6 +214,12 @@ impl Registration {
             None => self.destination.register(tool, handler),
         }
     }
+}
+
+/// Returns true if a name that nobody has approved yet can only be read as a name.
+fn is_plain(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    (1..=MAX_PLAIN).contains(&name.len()) && name.chars().all(is_word)
 }
 
 /// Returns true if a definition is that of an entry, whose schemas may have been repaired.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tools::Json;
 
-use super::entry::{ServerEntry, Transport};
+use super::entry::{self, ServerEntry, Transport};
 use super::fields::{Fields, Misplaced};
 use super::{ConfigError, Fault, ServerSettings};
 use crate::client::ServerName;
@@ -196,6 +196,8 @@ impl McpFile {
         Ok(ServerEntry {
             transport: Transport::parse(fields).map_err(misplaced)?,
             is_disabled: Fields(fields).flag("disabled").map_err(misplaced)?,
+            call_timeout: entry::call_timeout(fields).map_err(misplaced)?,
+            ignored: entry::ignored(fields),
             path: self.path.clone(),
             place: at.join("."),
         })

@@ -1,6 +1,6 @@
 //! [`ServerSettings`]: what the user permits a server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use tools::protocol::Declared;
@@ -11,7 +11,7 @@ use super::expansion::is_name;
 use super::fields::{Fields, Misplaced};
 
 /// The key of a tool that stands for all tools without a key of their own.
-const ALL: &str = "*";
+pub(super) const ALL: &str = "*";
 
 /// The word for effects that only read, at the server of the tool.
 const READ_ONLY: &str = "read_only";
@@ -41,11 +41,11 @@ pub struct ServerSettings {
     pub grant: Option<Vec<String>>,
     /// True if the server may ask for messages of the host's model.
     pub sampling: bool,
-    effects: BTreeMap<String, Declaration>,
+    pub(super) effects: BTreeMap<String, Declaration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Declaration {
+pub(super) enum Declaration {
     ReadOnly,
     Effects(Effects),
 }
@@ -76,7 +76,11 @@ impl ServerSettings {
                 value => {
                     let effects = serde_json::from_value(value.clone());
                     let fault = |error: serde_json::Error| Fault::Effects { reason: error.to_string() };
-                    Declaration::Effects(effects.map_err(|error| (place(), fault(error)))?)
+                    let mut effects = effects.map_err(|error| (place(), fault(error)))?;
+                    if let Effects::Declared(declared) = &mut effects {
+                        declared.foreign = true;
+                    }
+                    Declaration::Effects(effects)
                 }
             };
             Ok((tool.clone(), declaration))
@@ -88,8 +92,7 @@ impl ServerSettings {
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
     /// them the definition stays as it is: an open-world write.
     pub fn with_declared_effects(&self, name: &str, tool: Tool) -> Tool {
-        let declaration = self.effects.get(name).or_else(|| self.effects.get(ALL));
-        match declaration {
+        match self.declaration(name) {
             Some(Declaration::Effects(effects)) => tool.with_effects(effects.clone()),
             Some(Declaration::ReadOnly) => match read_only(&tool) {
                 Some(effects) => tool.with_effects(effects),
@@ -99,17 +102,16 @@ impl ServerSettings {
         }
     }
 
+    pub(super) fn declaration(&self, name: &str) -> Option<&Declaration> {
+        self.effects.get(name).or_else(|| self.effects.get(ALL))
+    }
+
     /// Returns the effects that the user declared for tools of the server, without those of tools that are read-only.
     pub fn effects(&self) -> impl Iterator<Item = &Effects> {
         self.effects.values().filter_map(|declaration| match declaration {
             Declaration::Effects(effects) => Some(effects),
             Declaration::ReadOnly => None,
         })
-    }
-
-    /// Returns the names of tools that have declared effects and are not among these.
-    pub(crate) fn effects_without_tool<'a>(&'a self, tools: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
-        self.effects.keys().map(String::as_str).filter(|name| *name != ALL && !tools.contains(name))
     }
 
     /// Returns the settings with these variables added.

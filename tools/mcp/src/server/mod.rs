@@ -11,8 +11,10 @@ mod generation;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod json_text;
 mod log_level;
 mod methods;
+mod names;
 mod oversized;
 mod peer;
 mod permit;
@@ -45,6 +47,7 @@ use self::tasks::TaskLimits;
 pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
 pub use methods::{MethodError, MethodFuture, Methods};
+pub use names::ServedNames;
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;

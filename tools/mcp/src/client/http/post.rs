@@ -99,8 +99,8 @@ async fn refused(
         return Err(failed(&response));
     }
     let limit = if is_json { limits.max_json_response_size } else { limits.max_error_response_size };
-    let (body, _) = read(&mut response, limit).await?;
-    let error = match read_message(&body) {
+    let (body, is_whole) = read(&mut response, limit).await?;
+    let error = match read_message(&body).filter(|_| is_whole) {
         Some(ServerJsonRpcMessage::Error(error)) if is_json => Some(error),
         _ => None,
     };
