@@ -21,7 +21,7 @@ mod server;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{
-    Attached, FirstList, attach, attach_for, control_files, declared_effects, report, with_sampling,
+    Attached, FirstList, attach, attach_for, control_files, declared_effects, permitted, report, with_sampling,
 };
 #[cfg(feature = "mcp")]
 pub(crate) use attach::{

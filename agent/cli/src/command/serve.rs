@@ -9,10 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agent::refusal::Refusal;
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
 use clap::{Args, ValueEnum};
+use serde_json::Value;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, Tasks, ToolContext};
+use tools::{CancellationToken, Entry, Target, Tasks, ToolContext};
 use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
@@ -26,7 +28,7 @@ use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
-use crate::{count, interrupt, notice, program};
+use crate::{count, interrupt, notice, policy, program, refusal};
 
 /// The default of --max-calls.
 const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();
@@ -105,6 +107,13 @@ impl ServeArgs {
             let cx = of_calls.clone().with_service(models(Some(request.peer)));
             cx.with_place(CallPlace::new(number, 0).with_id(request.id))
         });
+        let rules: Vec<_> = settings.rules().collect();
+        let server = server.with_advice(move |entry, arguments, error| {
+            let touched = entry.targets(arguments).unwrap_or_default();
+            let refusal = Refusal::from_error(error, &touched)?;
+            let hints = refusal::hints(&[refusal], &rules, how_to_permit);
+            (!hints.is_empty()).then(|| hints.join("; "))
+        });
         let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
         let following = tokio::spawn(follow(server.clone(), selection, context, set.clone(), form));
         let ended = endpoint.serve(&server, &counted(set.len() as u64, "tool"), shutdown).await;
@@ -150,6 +159,18 @@ fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
     let starts_agents = |entry: &Arc<Entry>| entry.needs().iter().any(|need| need.id() == TypeId::of::<SubAgents>());
     let entries = tools::list().into_iter().filter(|entry| !starts_agents(entry));
     ToolSet::new(with_session_model(entries, context.services()), selection, context.services())
+}
+
+/// Returns the words in the client's configuration that permit calls on these targets.
+fn how_to_permit(needed: &[Target]) -> String {
+    let words = needed
+        .iter()
+        .flat_map(|target| [policy::consenting_flag(target).to_owned(), target.to_clause().as_str().to_owned()]);
+    let words: Vec<_> = words.map(|word| Value::from(word).to_string()).collect();
+    format!(
+        "to allow it, the user adds {} to \"args\" of this server's entry in the client's configuration, and starts the server again",
+        words.join(", ")
+    )
 }
 
 fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, Error> {

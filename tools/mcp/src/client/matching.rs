@@ -145,7 +145,11 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
                 }
             };
             let found = tokio::select! {
-                message = self.transport.receive() => lock(&self.open).matched(message?),
+                message = self.transport.receive() => match message {
+                    Some(message) => lock(&self.open).matched(message),
+                    // No other answer will arrive.
+                    None => return lock(&self.open).doubtful.take().map(|(_, _, error)| error),
+                },
                 () = wait => lock(&self.open).overdue(),
             };
             if found.is_some() {

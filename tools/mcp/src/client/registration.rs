@@ -141,6 +141,7 @@ impl Registration {
     fn keep_refused(&mut self, link: &Arc<Link>, name: ToolName, definition: &ServerTool, digest: Digest) {
         let kept = match self.earlier.remove(&name) {
             Some(earlier) => Ok(earlier),
+            None if !is_plain(definition.name()) => return,
             None => {
                 let description =
                     format!("[This tool of the MCP server {} waits for the user's approval.]", link.name());

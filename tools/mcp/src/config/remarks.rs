@@ -23,6 +23,12 @@ pub struct EffectsRemark {
 }
 
 impl ServerSettings {
+    /// Returns true if a tool is declared as read-only and has no argument that sends data to a URL, so that a call needs no other grant.
+    pub fn only_reads(&self, server: &ServerName, name: &ToolName, definition: &ServerTool) -> bool {
+        matches!(self.declaration(definition.name()), Some(Declaration::ReadOnly))
+            && definition.imported(server, name).is_ok_and(|tool| url(&tool).is_none())
+    }
+
     /// Returns remarks about the declared effects: entries that fit no tool or not its schema, and arguments that they leave out.
     pub fn remarks<'a>(
         &self,

@@ -20,7 +20,7 @@ const READ_ONLY: &str = "read_only";
 const PURE: &str = "pure";
 
 /// The fields.
-const FIELDS: [&str; 4] = ["variables", "grant", "sampling", "effects"];
+const FIELDS: [&str; 5] = ["variables", "grant", "sampling", "allow", "effects"];
 
 /// The decisions of the user about a server. Only the user's own file has them.
 ///
@@ -41,6 +41,8 @@ pub struct ServerSettings {
     pub grant: Option<Vec<String>>,
     /// True if the server may ask for messages of the host's model.
     pub sampling: bool,
+    /// True if its tools without declared effects may be called without a question.
+    pub allow: bool,
     pub(super) effects: BTreeMap<String, Declaration>,
 }
 
@@ -85,8 +87,8 @@ impl ServerSettings {
             };
             Ok((tool.clone(), declaration))
         });
-        let sampling = fields.flag("sampling")?;
-        Ok(Self { variables, grant, sampling, effects: declared.collect::<Result<_, Misplaced>>()? })
+        let (sampling, allow) = (fields.flag("sampling")?, fields.flag("allow")?);
+        Ok(Self { variables, grant, sampling, allow, effects: declared.collect::<Result<_, Misplaced>>()? })
     }
 
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
@@ -112,6 +114,11 @@ impl ServerSettings {
             Declaration::Effects(effects) => Some(effects),
             Declaration::ReadOnly => None,
         })
+    }
+
+    /// Returns true if effects are declared as read-only.
+    pub fn has_read_only(&self) -> bool {
+        self.effects.values().any(|declaration| *declaration == Declaration::ReadOnly)
     }
 
     /// Returns the settings with these variables added.
@@ -167,6 +174,7 @@ mod tests {
             (json!({"variables": "A"}), "variables"),
             (json!({"grant": ["fs"]}), "grant"),
             (json!({"sampling": "yes"}), "sampling"),
+            (json!({"allow": ["t"]}), "allow"),
             (json!({"Grant": []}), "Grant"),
             (json!({"projects": {}}), "projects"),
             (json!({"effects": {"a": "reads"}}), "effects.a"),

@@ -1,10 +1,12 @@
 //! The events of a response, one at a time.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
@@ -12,11 +14,12 @@ use super::super::reading;
 use super::super::unanswered::Count;
 
 /// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
-/// stream. It is not read while too many requests of the server are unanswered.
+/// stream. It is not read while too many requests of the server are unanswered. An error without an id answers `request`.
 pub(super) fn events(
     response: ResponseStream,
     limit: usize,
     unanswered: Arc<Count>,
+    request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
     let state = Some((response, Size::new(limit), unanswered, Vec::new()));
     let bytes = stream::unfold(state, async |state| {
@@ -33,14 +36,26 @@ pub(super) fn events(
         };
         Some((Ok::<Bytes, _>(readable(&mut rest, &bytes)), Some((response, size, unanswered, rest))))
     });
-    let messages = SseStream::from_bytes_stream(bytes.boxed()).map(|event| {
+    let messages = SseStream::from_bytes_stream(bytes.boxed()).map(move |event| {
         let mut event = event?;
         if let Some(message) = event.data.as_ref().and_then(|data| reading::read(data.as_bytes())) {
-            event.data = Some(message.into_owned());
+            event.data = Some(answering(message, request.as_ref()));
         }
         Ok(event)
     });
     messages.boxed()
+}
+
+/// Returns a message with the id of the request that its stream answers, if it is an error without one.
+fn answering(message: Cow<'_, str>, request: Option<&RequestId>) -> String {
+    if let Some(request) = request.filter(|_| message.contains("\"error\""))
+        && let Ok(ServerJsonRpcMessage::Error(mut error)) = serde_json::from_str(&message)
+        && error.id.is_none()
+    {
+        error.id = Some(request.clone());
+        return serde_json::to_string(&error).unwrap_or_default();
+    }
+    message.into_owned()
 }
 
 /// Returns bytes with U+FFFD in place of those that are no UTF-8. The start of a character stays in `rest` until its end arrives.

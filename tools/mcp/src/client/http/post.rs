@@ -47,8 +47,9 @@ impl Requests {
         }
         let id = response.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
         match (response.media_type().as_deref(), request) {
-            (Some(EVENTS), _) => {
-                Ok(StreamableHttpPostResponse::Sse(events(response, limits.max_sse_event_size, self.unanswered()), id))
+            (Some(EVENTS), request) => {
+                let events = events(response, limits.max_sse_event_size, self.unanswered(), request);
+                Ok(StreamableHttpPostResponse::Sse(events, id))
             }
             // Some servers answer a notification by an empty 200.
             (_, None) => Ok(StreamableHttpPostResponse::Accepted),
