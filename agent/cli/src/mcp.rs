@@ -21,10 +21,12 @@ mod server;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{
-    Attached, FirstList, attach, attach_for, control_files, declared_effects, report, with_sampling,
+    Attached, FirstList, attach, attach_for, control_files, declared_effects, permitted, report, with_sampling,
 };
 #[cfg(feature = "mcp")]
-pub(crate) use attach::{Attached, FirstList, attach, attach_for, declared_effects, report, standing, with_sampling};
+pub(crate) use attach::{
+    Attached, FirstList, attach, attach_for, declared_effects, remarks, report, standing, with_sampling,
+};
 #[cfg(feature = "mcp")]
 pub(crate) use control::control_files;
 #[cfg(feature = "mcp")]

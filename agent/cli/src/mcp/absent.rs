@@ -9,7 +9,7 @@ use agent::Selection;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Effects, ToolContext};
+use tools::{CancellationToken, Clause, Effects, ToolContext};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
@@ -70,6 +70,11 @@ pub(crate) async fn attach_for(
 /// Returns no effects.
 pub(crate) fn declared_effects(_root: &RootOption) -> Vec<Effects> {
     Vec::new()
+}
+
+/// Returns no clause.
+pub(crate) fn permitted(_root: &RootOption) -> (Vec<Clause>, Vec<Clause>) {
+    Default::default()
 }
 
 /// Returns the context as it is.

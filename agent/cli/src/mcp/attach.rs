@@ -1,6 +1,6 @@
 //! [`Attached`]: the servers of a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,9 +9,10 @@ use agent::Selection;
 use tokio::task::JoinSet;
 #[cfg(feature = "journal")]
 use tools::Task;
+use tools::protocol::Access;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Effects, ToolContext};
+use tools::{CancellationToken, Clause, Effects, Target, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
@@ -74,6 +75,8 @@ pub(super) struct Members {
     root: RootOption,
     settings: Settings,
     selection: Selection,
+    /// The tools that the person was told to approve.
+    announced: BTreeSet<ToolName>,
 }
 
 /// A server whose tools are not known yet.
@@ -118,16 +121,21 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let pending = pins.pending();
+            let pending: Vec<_> = pins.pending().into_iter().map(|pending| pending.tool).collect();
             if !pending.is_empty() {
-                let tools: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
-                let (program, tools) = (program::name(), tools.join(", "));
-                notice::warning(&format!(
-                    "new or changed tools of the MCP server {name} wait for approval: {tools}; see them with {program} mcp approve {name}"
-                ));
+                notice::warning(&waiting(name, &pending));
             }
         }
     }
+}
+
+/// Returns the note about tools that wait for approval.
+fn waiting(server: &str, tools: &[ToolName]) -> String {
+    let tools: Vec<_> = tools.iter().map(ToolName::as_str).collect();
+    let (program, tools) = (program::name(), tools.join(", "));
+    format!(
+        "new or changed tools of the MCP server {server} wait for approval: {tools}; see them with {program} mcp approve {server}"
+    )
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
@@ -156,7 +164,8 @@ pub(crate) async fn attach(
     inventory.warn();
     let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
     let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
-    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection };
+    let announced = BTreeSet::new();
+    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection, announced };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
         return Attached::none();
@@ -214,12 +223,26 @@ impl Members {
         }
         let resolved = inventory.usable(configured)?;
         let pins = inventory.pins(configured)?;
+        for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
+            notice::warning(&format!("MCP server {}: {}", configured.name, fault.text));
+        }
         let import = import(inventory, configured, resolved, pins.clone(), &self.root, &self.settings)?;
         let import = import.with_known(pins.known()).with_known_resources(pins.has_resources());
         let imported = self.servers.import(import)?;
         self.pins.lock().insert(configured.name.to_string(), pins.clone());
         let slow = pins.path().with_extension("slow");
         Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
+    }
+
+    /// Tells the person about tools that wait for approval since the last time.
+    pub(super) fn announce(&mut self) {
+        for (name, pins) in &*self.pins.lock() {
+            let mut pending: Vec<_> = pins.pending().into_iter().map(|pending| pending.tool).collect();
+            pending.retain(|tool| self.announced.insert(tool.clone()));
+            if !pending.is_empty() {
+                notice::warning(&waiting(name, &pending));
+            }
+        }
     }
 
     pub(super) fn root(&self) -> &RootOption {
@@ -271,6 +294,28 @@ pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
     configured.flat_map(|server| server.settings.effects().cloned().collect::<Vec<_>>()).collect()
 }
 
+/// Returns the clauses of the calls that the user permits in the file of servers: those of tools that only read, and those of servers whose
+/// calls need no question, which are consent to writes too.
+pub(crate) fn permitted(root: &RootOption) -> (Vec<Clause>, Vec<Clause>) {
+    let (mut reads, mut allowed) = (Vec::new(), Vec::new());
+    let Ok(inventory) = Inventory::load(root) else { return (reads, allowed) };
+    for (.., configured) in inventory.servers() {
+        let Ok(server) = configured else { continue };
+        if server.settings.allow {
+            allowed.extend(format!("world:write:mcp:{}/**", server.name).parse::<Clause>());
+        }
+        // The pins are read only if they matter.
+        let pins = server.settings.has_read_only().then(|| inventory.pins(&server).ok()).flatten();
+        for (name, definition) in pins.iter().flat_map(|pins| pins.known()) {
+            let target = name.as_str().split_once(':').map(|(scheme, value)| Target::new(Access::Read, scheme, value));
+            if let Some(Ok(target)) = target.filter(|_| server.settings.only_reads(&server.name, &name, &definition)) {
+                reads.push(target.to_clause());
+            }
+        }
+    }
+    (reads, allowed)
+}
+
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
 pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
     cx.with_service(Sampling::new(SessionSampler))
@@ -290,7 +335,12 @@ pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
     let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();
     let mut report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
         let standing = match configured {
-            Ok(configured) => standing(&inventory, &configured),
+            Ok(configured) => {
+                let pins = inventory.pins(&configured).ok();
+                let faults = pins.iter().flat_map(|pins| pins.remarks()).filter(|remark| remark.is_fault);
+                problems.extend(faults.map(|remark| format!("MCP server {server}: {}", remark.text)));
+                standing(&inventory, &configured)
+            }
             Err(error) => format!("{UNUSABLE}{error}"),
         };
         if let Some(reason) = standing.strip_prefix(UNUSABLE) {
@@ -302,11 +352,32 @@ pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String
     Ok((servers, problems))
 }
 
+/// Returns remarks about the entry of a server and the effects that the user declared for its tools.
+pub(crate) fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
+    let ignored = ignored(server);
+    ignored.into_iter().chain(pins.remarks().into_iter().map(|remark| remark.text)).collect()
+}
+
+/// Returns a remark about the fields of an entry that have no meaning, if there are any.
+fn ignored(server: &Configured) -> Option<String> {
+    let fields = server.entry.ignored.join(", ");
+    (!fields.is_empty()).then(|| format!("its entry has fields without a meaning here: {fields}"))
+}
+
 /// Returns the standing of a server in words.
 pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
     match inventory.standing(server) {
         Standing::Ready(_) => match inventory.pins(server) {
-            Ok(pins) if pins.is_pinned() => format!("ready, {} approved", counted(pins.known().len() as u64, "tool")),
+            Ok(pins) if pins.is_pinned() => {
+                let mut text = format!("ready, {} approved", counted(pins.known().len() as u64, "tool"));
+                let waiting = pins.pending().len() as u64;
+                if waiting > 0 {
+                    let (count, program) = (counted(waiting, "tool"), program::name());
+                    text += &format!("; approval pending for {count}; run {program} mcp approve {}", server.name);
+                }
+                text.extend(remarks(server, &pins).iter().map(|remark| format!("; {remark}")));
+                text
+            }
             Ok(_) => "ready, not used yet".to_owned(),
             Err(error) => format!("{UNUSABLE}{error}"),
         },
