@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "tools")]
+mod code;
+#[cfg(feature = "tools")]
 mod command;
 #[cfg(feature = "tools")]
 mod consent;

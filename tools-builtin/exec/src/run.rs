@@ -9,6 +9,7 @@ use tools_fs::Workspace;
 use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Streams, blocking, failed, not_started};
+use crate::preview;
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
@@ -108,7 +109,7 @@ async fn describe(
 ) -> Result<Preview, ToolError> {
     let command = command(&env, &program, &args).and_then(|command| with_stdin(command, &stdin));
     let command = command.map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, &command.to_string(), &cwd, Some(timeout))
+    preview::preview(cx, command, &preview::input(&stdin), &cwd, Some(timeout)).await
 }
 
 fn targets(

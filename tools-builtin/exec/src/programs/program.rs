@@ -7,6 +7,7 @@ use tokio::sync::{OnceCell, watch};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
+use super::interpreted::Interpreted;
 use super::output::Output;
 use crate::prepare::{Prepared, blocking, failed, not_started};
 use crate::report::end;
@@ -28,6 +29,8 @@ pub(super) struct Program {
     prepared: Arc<Prepared>,
     /// The command line, quoted.
     command: String,
+    /// `None` if the program reads its input as data.
+    input: Option<Interpreted>,
     started: Instant,
     has_terminal: bool,
     news: watch::Receiver<()>,
@@ -43,7 +46,12 @@ pub(super) fn find(tasks: &Tasks, handle: &str) -> Result<Arc<Program>, ToolErro
 }
 
 impl Program {
-    pub(super) async fn start(prepared: Prepared, command: String, has_terminal: bool) -> Result<Self, ToolError> {
+    pub(super) async fn start(
+        prepared: Prepared,
+        command: String,
+        input: Option<Interpreted>,
+        has_terminal: bool,
+    ) -> Result<Self, ToolError> {
         let (publish, news) = watch::channel(());
         let stdout = if has_terminal { Output::from_terminal(&publish) } else { Output::from_pipe(&publish) };
         let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
@@ -51,6 +59,7 @@ impl Program {
             running: running.map_err(not_started)?,
             prepared: prepared.into(),
             command,
+            input,
             started: Instant::now(),
             has_terminal,
             news,
@@ -61,6 +70,11 @@ impl Program {
 
     pub(super) fn command(&self) -> &str {
         &self.command
+    }
+
+    /// Returns the input of a program that can run it as code.
+    pub(super) fn input(&self) -> Option<&Interpreted> {
+        self.input.as_ref()
     }
 
     /// Returns the notes on the walls.
