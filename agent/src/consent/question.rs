@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 use tools::policy::{SensitivePath, Sensitivity};
-use tools::protocol::{ApprovalDefault, Normaliser};
+use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
 use tools::{Approval, Basis, Json, Preview, Target};
 
 use super::remembered::is_only_unnamed;
@@ -99,8 +99,8 @@ impl ApprovalQuestion<'_> {
         }
     }
 
-    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, the kind of a
-    /// sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
+    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, letters
+    /// of another script, the kind of a sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
         self.remarks_lasting(target, "in this session")
     }
@@ -120,7 +120,8 @@ impl ApprovalQuestion<'_> {
             true => " (no grant names this host)".to_owned(),
             false => String::new(),
         };
-        format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
+        let script = if has_other_script(target.value()) { " (letters of another script)" } else { "" };
+        format!("{scope}{script}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
     }
 
     /// Returns a target with its remarks, if it has any, for an answer that another process may receive.

@@ -6,6 +6,8 @@ mod code;
 mod command;
 #[cfg(feature = "tools")]
 mod consent;
+#[cfg(feature = "tools")]
+mod disk;
 mod enter;
 mod entered;
 #[cfg(feature = "tools")]

@@ -127,6 +127,7 @@ fn limits(limits: &Limits, seconds: Option<u32>) -> String {
     let all = [
         seconds.map(|seconds| format!("{seconds} s")),
         limits.file_size.map(|size| format!("{} a file", bytes(size))),
+        limits.disk.map(|size| format!("{} of the disk", bytes(size))),
         limits.processes.map(|processes| format!("{processes} processes (not root's)")),
         limits.memory.map(|memory| format!("{} of memory", bytes(memory))),
         limits.open_files.map(|files| format!("{files} open files")),

@@ -37,7 +37,10 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
         let call = (tool, arguments.clone());
         let mut session = turns(&crib, &[call], &[]);
         let question = session.exp_string("no: ").unwrap();
-        assert!(!question.contains("[y]") && question.contains("[v] view all, which"), "{tool} {arguments}: {question}");
+        assert!(
+            !question.contains("[y]") && question.contains("[v] view all, which"),
+            "{tool} {arguments}: {question}"
+        );
         // Not offered, so not accepted.
         say(&mut session, "y", &[QUESTION]);
         let whole = say(&mut session, "v", &["no: "]);

@@ -1,6 +1,6 @@
 //! [`Program`]: one background program.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, watch};
@@ -36,6 +36,8 @@ pub(super) struct Program {
     news: watch::Receiver<()>,
     /// The note on protected files that changed, once the program has ended.
     changes: OnceCell<Option<String>>,
+    /// The reason for which it was stopped.
+    stopped: OnceLock<String>,
     /// The report of the end, once it was read as a result.
     last: OnceCell<String>,
 }
@@ -64,8 +66,26 @@ impl Program {
             has_terminal,
             news,
             changes: OnceCell::new(),
+            stopped: OnceLock::new(),
             last: OnceCell::new(),
         })
+    }
+
+    /// Stops the program when it exceeds the limit of its disks. Must be called in a Tokio runtime.
+    pub(super) fn watch_disk(self: &Arc<Self>) {
+        let (disk, program) = (self.prepared.disk.clone(), Arc::downgrade(self));
+        let mut ended = self.news.clone();
+        tokio::spawn(async move {
+            // The sender goes with the program.
+            let gone = async { while ended.changed().await.is_ok() {} };
+            tokio::select! {
+                reason = disk.exceeded() => if let Some(program) = program.upgrade().filter(|program| program.is_running()) {
+                    let _ = program.stopped.set(reason);
+                    program.running.stop();
+                },
+                () = gone => {}
+            }
+        });
     }
 
     pub(super) fn command(&self) -> &str {
@@ -187,7 +207,10 @@ impl Task for Program {
     fn state(&self) -> TaskState {
         match self.running.status() {
             Status::Running => TaskState::Running(format!("runs for {:.1} s", self.started.elapsed().as_secs_f64())),
-            Status::Ended(ended) => TaskState::Ended(end(ended)),
+            Status::Ended(ended) => TaskState::Ended(match self.stopped.get() {
+                Some(reason) => format!("stopped because {reason} ({})", end(ended)),
+                None => end(ended),
+            }),
             Status::Lost(lost) => TaskState::Ended(lost.to_string()),
         }
     }

@@ -68,6 +68,7 @@ pub(crate) async fn start(
     let streams = if terminal { Streams::Terminal } else { Streams::Pipes };
     let prepared = Prepared::for_call(cx, request, streams).await?;
     let program = Arc::new(Program::start(prepared, command, input, terminal).await?);
+    program.watch_disk();
     program.settle(FIRST).await;
     // A call that was dropped until now has ended the program.
     let handle = tasks.insert(cx, program.clone())?;

@@ -9,10 +9,10 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tools::policy::{Policy, Rule, Verdict};
-use tools::{Decision, Tasks};
+use tools::{Answer, Decision, Tasks};
 use tools_http::HttpOptions;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
-use tools_testkit::{RecordingApprover, TempWorkspace};
+use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace};
 
 use super::setup::{host, names, run, runtime, sh, trial};
 
