@@ -13,6 +13,7 @@ use crate::kind::Kind;
 use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
+use crate::planned_move::preview;
 use crate::rename::rename_new;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
@@ -29,6 +30,7 @@ use crate::subtree::{check_not_hidden, visit_all};
     // An entry at `to` is known only at run time.
     destroys = "fs:{to}",
     needs = Workspace,
+    preview = preview,
     concerns = new_script::of_move,
     tags = ["files"],
     example({"from": "draft.md", "to": "notes/final.md"}),

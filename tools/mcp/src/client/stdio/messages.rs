@@ -4,8 +4,10 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
+use serde::Deserialize;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::super::message_limit::MAX_MESSAGE_BYTES;
@@ -21,7 +23,40 @@ pub(super) struct Messages {
     lines: Lines,
     ready: Bytes,
     log: Log,
+    pings: Pings,
     fault: Arc<OnceLock<StdioError>>,
+}
+
+/// The pings of a server in the running period.
+struct Pings {
+    since: Instant,
+    count: usize,
+}
+
+/// The period in which pings are counted.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// The most pings in a period. Each is answered, so more of them keep other requests from leaving.
+const MAX_PINGS: usize = 1000;
+
+impl Pings {
+    /// Counts a message if it is a ping. Returns true if there are too many.
+    fn is_flood(&mut self, message: &str) -> bool {
+        if !message.contains("\"ping\"") || !serde_json::from_str(message).is_ok_and(|Named { method }| method == "ping") {
+            return false;
+        }
+        if self.since.elapsed() > PERIOD {
+            *self = Self { since: Instant::now(), count: 0 };
+        }
+        self.count += 1;
+        self.count > MAX_PINGS
+    }
+}
+
+/// The method of a message.
+#[derive(Deserialize)]
+struct Named {
+    method: String,
 }
 
 impl Messages {
@@ -29,17 +64,19 @@ impl Messages {
     pub(super) fn new(source: Source, log: Log) -> (Self, Arc<OnceLock<StdioError>>) {
         let fault = Arc::new(OnceLock::new());
         let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
-        (Self { source, lines, ready: Bytes::new(), log, fault: fault.clone() }, fault)
+        let pings = Pings { since: Instant::now(), count: 0 };
+        (Self { source, lines, ready: Bytes::new(), log, pings, fault: fault.clone() }, fault)
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
     fn take(&mut self, bytes: &[u8]) {
-        let (mut ready, mut is_over) = (Vec::new(), false);
+        let (mut ready, mut is_over, mut is_flood) = (Vec::new(), false, false);
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line, is_cut| {
             is_over |= is_cut;
             match read(line).filter(|_| !is_over) {
                 Some(message) => {
+                    is_flood |= self.pings.is_flood(&message);
                     ready.extend_from_slice(message.as_bytes());
                     ready.push(b'\n');
                 }
@@ -47,7 +84,9 @@ impl Messages {
             }
         });
         self.ready = ready.into();
-        if is_over || lines.is_over() {
+        if is_flood {
+            self.fault.get_or_init(|| StdioError::Flood { most: MAX_PINGS, period: PERIOD });
+        } else if is_over || lines.is_over() {
             self.fault.get_or_init(|| StdioError::LineTooLong { limit: MAX_MESSAGE_BYTES });
         } else {
             self.lines = lines;
