@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
@@ -77,8 +78,12 @@ pub struct Prepared {
     pub(crate) notes: Vec<String>,
     /// `None` if the program has none.
     network: Option<Network>,
+    /// The paths that the program may read beside those of the system and of installed tools.
+    readable: Vec<PathBuf>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
+    /// The time in which the program may write.
+    _watch: WriteWatch,
 }
 
 impl Prepared {
@@ -151,6 +156,16 @@ impl Prepared {
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
         let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        // Errors and output can show all that the program may read. Earlier programs have written the caches.
+        let caches = toolchains.iter().map(|folders| folders.cache.clone());
+        let readable: Vec<PathBuf> = granted.on_disk(workspace, &[]).into_iter().chain(caches).collect();
+        cx.record_contents(|| readable.clone());
+        let written = match (&confinement, may_write) {
+            (None, _) => vec![PathBuf::from("/")],
+            (Some(_), true) => granted.writable_on_disk(workspace),
+            (Some(_), false) => Vec::new(),
+        };
+        let watch = cx.watch_writes(&written).map_err(|error| failed(&error))?;
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
@@ -225,11 +240,30 @@ impl Prepared {
             Input::Later => String::new(),
         };
         let root = root.to_owned();
-        Ok(Self { launch, stdin, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
+        Ok(Self {
+            launch,
+            stdin,
+            root,
+            granted,
+            protected,
+            is_kept,
+            may_write,
+            notes,
+            network,
+            readable,
+            _scratch: scratch,
+            _watch: watch,
+        })
+    }
+
+    /// Records that the output of the program is shown, which may have the text of all files that it may read. Blocks.
+    pub(crate) fn record_contents(&self, cx: &ToolContext) {
+        cx.record_contents(|| self.readable.clone());
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
+        self.record_contents(cx);
         self.notes.extend(self.requests());
         self.notes.extend(self.changes(cx));
         self.notes
