@@ -106,9 +106,9 @@ impl FileJudge for Authorship {
         self.marks.as_ref().map_or(Ok(()), |marks| marks.note_write(&self.root, path))
     }
 
-    fn watch_writes(&self, trees: &[PathBuf]) -> io::Result<WriteWatch> {
+    fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
         match &self.marks {
-            Some(marks) => Ok(Box::new(marks.watch(&self.root, trees)?)),
+            Some(marks) => Ok(Box::new(marks.watch(&self.root, trees, kept)?)),
             None => Ok(Box::new(())),
         }
     }

@@ -160,12 +160,6 @@ impl Prepared {
         let caches = toolchains.iter().map(|folders| folders.cache.clone());
         let readable: Vec<PathBuf> = granted.on_disk(workspace, &[]).into_iter().chain(caches).collect();
         cx.record_contents(|| readable.clone());
-        let written = match (&confinement, may_write) {
-            (None, _) => vec![PathBuf::from("/")],
-            (Some(_), true) => granted.writable_on_disk(workspace),
-            (Some(_), false) => Vec::new(),
-        };
-        let watch = cx.watch_writes(&written).map_err(|error| failed(&error))?;
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
@@ -176,6 +170,13 @@ impl Prepared {
         if is_kept {
             protected.check(root)?;
         }
+        let written = match (&confinement, may_write) {
+            (None, _) => vec![PathBuf::from("/")],
+            (Some(_), true) => granted.writable_on_disk(workspace),
+            (Some(_), false) => Vec::new(),
+        };
+        let kept = if is_kept { protected.paths() } else { Vec::new() };
+        let watch = cx.watch_writes(&written, &kept).map_err(|error| failed(&error))?;
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
         let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().chain(missing(&absent)).collect();

@@ -22,11 +22,11 @@ pub trait FileJudge: Send + Sync {
     /// Returns an error if a later session would take forged text for that of the user, because this cannot be noted.
     fn note_write(&self, path: &Path) -> io::Result<()>;
 
-    /// Notes that a program that is about to start may write these trees until the returned value is dropped.
+    /// Notes that a program that is about to start may write these trees, except for the kept ones, until the returned value is dropped.
     ///
     /// # Errors
     /// Returns an error as [`note_write`](Self::note_write) does.
-    fn watch_writes(&self, trees: &[PathBuf]) -> io::Result<WriteWatch>;
+    fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch>;
 }
 
 /// The time in which a program may write. Drop it after the program has ended.
@@ -74,13 +74,13 @@ impl ToolContext {
         self.service::<FileAuthors>().map_or(Ok(()), |authors| authors.0.note_write(path))
     }
 
-    /// Notes that a program may write these trees until the returned value is dropped. May block.
+    /// Notes that a program may write these trees, except for the kept ones, until the returned value is dropped. May block.
     ///
     /// # Errors
     /// Returns an error as [`FileJudge::watch_writes`] does.
-    pub fn watch_writes(&self, trees: &[PathBuf]) -> io::Result<WriteWatch> {
+    pub fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
         match self.service::<FileAuthors>() {
-            Some(authors) if !trees.is_empty() => authors.0.watch_writes(trees),
+            Some(authors) if !trees.is_empty() => authors.0.watch_writes(trees, kept),
             _ => Ok(Box::new(())),
         }
     }

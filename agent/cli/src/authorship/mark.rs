@@ -106,12 +106,15 @@ impl Marks {
         self.put(&self.next_file(), &self.mark(git, None))
     }
 
-    /// Notes that a program may write these trees.
-    pub(super) fn watch(&self, root: &Path, trees: &[PathBuf]) -> io::Result<Watch> {
+    /// Notes that a program may write these trees, except for the kept ones.
+    pub(super) fn watch(&self, root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<Watch> {
         let of_repository = root.ancestors().map(|folder| folder.join(GIT)).find(|git| git.symlink_metadata().is_ok());
         let mut folders = vec![root.join(GIT)];
         folders.extend(of_repository.filter(|git| git.parent() != Some(root)));
-        let is_written = |path: &Path| trees.iter().any(|tree| path.starts_with(tree) || tree.starts_with(path));
+        let is_written = |path: &Path| {
+            let is_kept = kept.iter().any(|kept| path.starts_with(kept));
+            !is_kept && trees.iter().any(|tree| path.starts_with(tree) || tree.starts_with(path))
+        };
         let mut watch = Watch { marks: self.clone(), root: root.to_owned(), put: Vec::new() };
         if is_written(root) {
             self.note_root(root)?;

@@ -61,7 +61,7 @@ fn commit(folder: &Path) {
 #[test]
 fn a_program_that_only_reads_leaves_no_mark() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
     git(&place.root(), &["status"]);
     git(&place.root(), &["log", "--oneline"]);
     fs::write(place.root().join("other"), "text").unwrap();
@@ -75,7 +75,7 @@ fn a_program_that_only_reads_leaves_no_mark() {
 fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
     let place = Place::new();
     assert!(pending_in(&place.marks(), &place.root()).is_none());
-    let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
     assert!(!place.is_marked(&place.root()));
     commit(&place.root());
     assert!(place.is_marked(&place.root()), "while it runs");
@@ -121,7 +121,7 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let place = Place::new();
-        let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+        let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
         change(&place.root().join(".git"));
         drop(watch);
         if number == changes.len() - 1 {
@@ -134,21 +134,31 @@ fn any_change_of_the_folder_of_git_leaves_a_mark() {
 #[test]
 fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root().join("src")]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root().join("src")], &[]).unwrap();
     commit(&place.root());
     drop(watch);
     assert!(!place.is_marked(&place.root()));
-    let watch = place.marks().watch(&place.root(), &[place.root().join(".git/refs")]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root().join(".git/refs")], &[]).unwrap();
     commit(&place.root());
     drop(watch);
     assert!(place.is_marked(&place.root()));
 }
 
 #[test]
+fn the_user_may_commit_while_a_program_runs_that_cannot() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[place.root().join(".git")]).unwrap();
+    commit(&place.root());
+    assert!(!place.is_marked(&place.root()));
+    drop(watch);
+    assert!(!place.is_marked(&place.root()));
+}
+
+#[test]
 fn a_repository_that_a_program_makes_is_marked() {
     let place = Place { dir: tempfile::tempdir().unwrap() };
     fs::create_dir(place.root()).unwrap();
-    let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
     place.init(&place.root());
     let (nested, moved) = (place.root().join("a/b"), place.root().join("c"));
     place.init(&nested);
@@ -160,14 +170,14 @@ fn a_repository_that_a_program_makes_is_marked() {
     assert!(pending_in(&place.marks(), &moved).is_some());
     clear_in(&place.marks(), &moved).unwrap();
     assert!(!place.is_marked(&moved) && place.is_marked(&place.root()));
-    drop(place.marks().watch(&place.root(), &[place.root()]).unwrap());
+    drop(place.marks().watch(&place.root(), &[place.root()], &[]).unwrap());
     assert!(place.is_marked(&moved), "a later program could write it");
 }
 
 #[test]
 fn a_mark_of_a_session_that_was_killed_goes_if_nothing_was_written() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
     let files = fs::read_dir(place.path().join("state")).unwrap().flatten();
     let is_mark = |name: &str| name.starts_with("mark-");
     let file =
@@ -204,7 +214,7 @@ fn a_file_tool_that_writes_into_a_folder_of_git_marks_the_repository() {
 #[test]
 fn a_damaged_repository_cannot_be_trusted() {
     let place = Place::new();
-    let watch = place.marks().watch(&place.root(), &[place.root()]).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
     commit(&place.root());
     drop(watch);
     let objects = place.root().join(".git/objects");

@@ -359,7 +359,7 @@ fn a_commit_that_a_program_of_a_session_makes_does_not_make_a_file_the_users() {
     desk.commit();
     let run = |program: &str| {
         let allowed = format!("exec:write:{program}");
-        let flags = ["--allow", &allowed, "--grant", "fs:write:**"];
+        let flags = ["--allow", &allowed, "--grant", "fs:write:**", "--grant", "fs:write:.git/**"];
         let ended = desk.session(&[("exec.run", json!({"program": program}))], &flags);
         assert!(ended.stdout.contains("[exit code 0"), "{ended:#?}");
     };
@@ -376,13 +376,13 @@ fn a_file_tool_that_writes_into_the_folder_of_git_makes_all_files_a_strangers() 
     for path in [".git/refs/heads/other", ".git/objects/x"] {
         let desk = Desk::new();
         let write = json!({"path": path, "content": "x"});
-        let flags = ["--allow", "fs:write:**"];
-        let ended = desk.session(&[("fs.write", write)], &flags);
+        let ended = desk.session(&[("fs.write", write)], &["--allow", &format!("fs:write:{path}")]);
         assert!(desk.root().join(path).exists(), "{ended:#?}");
         assert!(!desk.reads_clean("notes.md"), "{path}");
     }
 }
 
+#[cfg(feature = "cron")]
 #[test]
 fn a_job_of_a_session_that_read_a_strangers_file_counts_as_exposed() {
     let desk = Desk::new();
@@ -391,20 +391,29 @@ fn a_job_of_a_session_that_read_a_strangers_file_counts_as_exposed() {
     for (file, is_exposed) in [("notes.md", false), ("new.md", true)] {
         let calls = [("fs.read", json!({"path": file})), ("cron.add", add.clone())];
         desk.session(&calls, &["--allow", "cron:write:**"]);
-        let jobs = desk.run(&["cron", "list", "--json"]).expect(0);
-        assert!(jobs.documents().iter().any(|job| job["exposed"] == is_exposed), "{file}: {jobs:#?}");
-        fs::remove_dir_all(desk.crib.dir.path().join("data")).unwrap();
+        let is_clean = desk.is_clean_with("cron.list", json!({}), &["--grant", "cron:read:**"]);
+        assert_eq!(is_clean, !is_exposed, "{file}");
     }
 }
 
 #[test]
-fn git_is_not_taken_from_the_workspace() {
+fn git_is_not_taken_from_the_workspace_and_gets_no_secret() {
     let desk = Desk::new();
     let trace = desk.crib.dir.path().join("trace");
-    desk.write("bin/git", &format!("#!/bin/sh\ntouch {}\n", trace.display()));
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(desk.root().join("bin/git"), mode).unwrap();
-    let path = format!("{}:{}", desk.root().join("bin").display(), std::env::var("PATH").unwrap());
-    let ended = desk.crib.command(&["call", "fs.read", "path=notes.md"]).env("PATH", path).output().unwrap();
-    assert!(Ended::from(ended).expect(0).stdout.contains("mine") && !trace.exists());
+    let read_by = |folder: PathBuf| {
+        let git = folder.join("git");
+        put(
+            &git,
+            &format!("#!/bin/sh\nenv >> {}\nPATH=/usr/local/bin:/usr/bin:/bin exec git \"$@\"\n", trace.display()),
+        );
+        fs::set_permissions(&git, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+        let mut command = desk.crib.command(&["call", "fs.read", "path=notes.md"]);
+        let ended = command.env("PATH", path).env("OPENAI_API_KEY", "canary").output().unwrap();
+        assert!(Ended::from(ended).expect(0).stdout.contains("mine"));
+        fs::read_to_string(&trace).ok()
+    };
+    assert_eq!(read_by(desk.root().join("bin")), None);
+    let seen = read_by(desk.crib.dir.path().join("bin")).unwrap();
+    assert!(seen.contains("GIT_DIR=") && !seen.contains("canary"), "{seen}");
 }
