@@ -11,6 +11,7 @@ use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
+use crate::authorship;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
 use crate::folders;
@@ -103,6 +104,7 @@ impl RootOption {
         let hidden = folders::own().chain(hidden.map(Path::to_owned));
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings, library);
+        authorship::insert(&mut services, Path::new(&self.workspace()?));
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         #[cfg(feature = "cron")]
         jobs::insert(&mut services, self.workspace()?);

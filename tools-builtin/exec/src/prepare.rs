@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
+use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
@@ -80,8 +81,12 @@ pub struct Prepared {
     pub(crate) disk: Disk,
     /// `None` if the program has none.
     network: Option<Network>,
+    /// The paths that the program may read beside those of the system and of installed tools.
+    readable: Vec<PathBuf>,
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
+    /// The time in which the program may write.
+    _watch: WriteWatch,
 }
 
 impl Prepared {
@@ -154,6 +159,10 @@ impl Prepared {
         let root = workspace.root();
         let may_write = consent.as_ref().is_none_or(|consent| consent.may_write);
         let is_kept = confinement.as_ref().is_some_and(Confinement::keeps_protected_paths);
+        // Errors and output can show all that the program may read. Earlier programs have written the caches.
+        let caches = toolchains.iter().map(|folders| folders.cache.clone());
+        let readable: Vec<PathBuf> = granted.on_disk(workspace, &[]).into_iter().chain(caches).collect();
+        cx.record_contents(|| readable.clone());
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
@@ -164,6 +173,13 @@ impl Prepared {
         if is_kept {
             protected.check(root)?;
         }
+        let written = match (&confinement, may_write) {
+            (None, _) => vec![PathBuf::from("/")],
+            (Some(_), true) => granted.writable_on_disk(workspace),
+            (Some(_), false) => Vec::new(),
+        };
+        let kept = if is_kept { protected.paths() } else { Vec::new() };
+        let watch = cx.watch_writes(&written, &kept).map_err(|error| failed(&error))?;
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
         let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
         let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().chain(missing(&absent)).collect();
@@ -242,12 +258,20 @@ impl Prepared {
             notes,
             disk,
             network,
+            readable,
             _scratch: scratch,
+            _watch: watch,
         })
+    }
+
+    /// Records that the output of the program is shown, which may have the text of all files that it may read. Blocks.
+    pub(crate) fn record_contents(&self, cx: &ToolContext) {
+        cx.record_contents(|| self.readable.clone());
     }
 
     /// Returns notes about the run for the model. Blocks.
     pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
+        self.record_contents(cx);
         self.notes.extend(self.requests());
         self.notes.extend(self.changes(cx));
         self.notes

@@ -208,9 +208,14 @@ impl Granted {
         on_disk(workspace, &self.readable).into_iter().chain(of_toolchains).collect()
     }
 
+    /// Returns the paths that programs write.
+    pub(crate) fn writable_on_disk(&self, workspace: &Workspace) -> Vec<PathBuf> {
+        on_disk(workspace, &self.writable)
+    }
+
     /// Returns true if programs can write a file or a folder that exists.
     pub(crate) fn has_writable(&self, workspace: &Workspace) -> bool {
-        on_disk(workspace, &self.writable).iter().any(|path| path.exists())
+        self.writable_on_disk(workspace).iter().any(|path| path.exists())
     }
 
     /// Takes out the writable paths that do not exist, and returns them. Programs cannot create them, because the kernel opens only paths

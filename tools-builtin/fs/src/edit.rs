@@ -121,6 +121,8 @@ impl Plan {
             return Err(FsError::NotWritable { path: slot.path, kind });
         }
         let before = content(cx, &slot)?;
+        // Errors and the diff show lines of it.
+        workspace.show_content(cx, &slot.path);
         let view = View::new(&before);
         let after = replace(cx, &slot.path, &view, old, new, all)?;
         let is_utf8 = view.is_utf8();

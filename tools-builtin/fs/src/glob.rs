@@ -79,6 +79,7 @@ fn matches(
         }
         Ok(ControlFlow::Continue(()))
     })?;
+    workspace.show_names(cx, &paths);
     let mut notes = skipped.notes();
     if more > 0 {
         let bound = if skipped.stopped() { "at least " } else { "" };

@@ -118,6 +118,12 @@ impl IgnoreRules {
         Ok(false)
     }
 
+    /// Returns the paths that the notes name.
+    pub(crate) fn noted(&self) -> impl Iterator<Item = &str> {
+        let counts = [&self.cut, &self.faulty, &self.unread];
+        counts.into_iter().filter_map(|count| count.first.as_ref()).map(RelativePath::as_str)
+    }
+
     /// Returns notes about ignore files that were not fully used.
     pub(crate) fn notes(&self) -> Vec<String> {
         let counted = [

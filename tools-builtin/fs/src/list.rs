@@ -111,7 +111,8 @@ fn read_page(
         }
     }
     let last = first.last().map(|last| last.0.clone());
-    let entries = first.into_iter().filter_map(|name| dir_entry(&dir, name.0)).collect();
+    let entries: Vec<_> = first.into_iter().filter_map(|name| dir_entry(&dir, name.0)).collect();
+    workspace.show_names(cx, entries.iter().map(|entry| format!("{}/{}", found.path, entry.name)));
     Ok(Page { path: found.path, entries, more, last })
 }
 

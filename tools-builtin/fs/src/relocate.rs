@@ -96,7 +96,10 @@ pub(crate) fn move_entry(
         }
     }
     if is_directory {
-        check_all(cx, &hidden, &from, &to)?;
+        // Its folders get other paths.
+        workspace.note_write(cx, &RelativePath::default())?;
+        // An error names an entry below it.
+        check_all(cx, &hidden, &from, &to).inspect_err(|_| workspace.show_content(cx, &from.path))?;
     }
     if to.kind.is_some() && is_same_file(&from, &to) {
         // The system call would do nothing and report success.

@@ -67,8 +67,10 @@ pub(crate) fn remove_entry(
             check_not_hidden(&hidden, dir, name, path, &slot.path)?;
             check_grant(cx, path)?;
             Ok(ControlFlow::Continue(()))
-        })?;
-        entries = remove_contents(cx, &hidden, &dir, &slot.path, total)?;
+        });
+        // An error names an entry below the directory.
+        let removed = total.and_then(|total| remove_contents(cx, &hidden, &dir, &slot.path, total));
+        entries = removed.inspect_err(|_| workspace.show_content(cx, &slot.path))?;
     }
     remove_one(&slot.parent, &slot.name, &slot.path, kind).map_err(|error| with_removed(error, &slot.path, entries))?;
     Ok(match entries {

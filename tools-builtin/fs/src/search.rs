@@ -64,12 +64,13 @@ pub(crate) fn search(
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let search = Search { cx, glob, scan, searched: 0, binary: 0, large: 0, unreadable: 0 };
-    Ok(search.run(&workspace, &path, ignored)?)
+    let search = Search { cx, workspace: &workspace, glob, scan, searched: 0, binary: 0, large: 0, unreadable: 0 };
+    Ok(search.run(&path, ignored)?)
 }
 
 struct Search<'a> {
     cx: &'a ToolContext,
+    workspace: &'a Workspace,
     glob: Option<GlobMatcher>,
     scan: Scan,
     searched: u64,
@@ -79,11 +80,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn run(mut self, workspace: &Workspace, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
-        let start = ResolvedEntry::find(self.cx, workspace, path)?;
+    fn run(mut self, path: &RelativePath, ignored: bool) -> Result<Vec<Content>, FsError> {
+        let start = ResolvedEntry::find(self.cx, self.workspace, path)?;
         let mut notes = Vec::new();
         if start.kind == Kind::Directory {
-            let walk = TreeWalk::new(self.cx, workspace, &start.path, ignored);
+            let walk = TreeWalk::new(self.cx, self.workspace, &start.path, ignored);
             let skipped = walk.run(&start.open_dir()?, &start.path, &mut |found| {
                 if found.kind == Kind::File && self.is_wanted(found.path, &start.path) {
                     self.file(found.dir, found.name, found.path)?;
@@ -130,7 +131,7 @@ impl Search<'_> {
             self.binary += 1;
         } else {
             self.searched += 1;
-            self.scan.file(self.cx, path, &*content)?;
+            self.scan(path, &*content)?;
         }
         Ok(())
     }
@@ -143,7 +144,16 @@ impl Search<'_> {
             return Ok(());
         }
         self.searched += 1;
-        self.scan.file(self.cx, path, reader)
+        self.scan(path, reader)
+    }
+
+    fn scan(&mut self, path: &RelativePath, content: impl BufRead) -> Result<(), FsError> {
+        let before = self.scan.files;
+        self.scan.file(self.cx, path, content)?;
+        if self.scan.files > before {
+            self.workspace.show_content(self.cx, path);
+        }
+        Ok(())
     }
 
     fn notes(&self) -> Vec<String> {

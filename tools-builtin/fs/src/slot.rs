@@ -88,8 +88,12 @@ impl Slot {
     ) -> Result<Self, FsError> {
         let mut current = path.clone();
         let hidden = workspace.hidden_snapshot();
+        let is_change = options.accesses.iter().any(|access| *access != Access::Read);
         for _ in 0..=MAX_LINKS {
-            match walk(cx, workspace.dir(), &hidden, &current, options, created)? {
+            if is_change {
+                workspace.note_write(cx, &current)?;
+            }
+            match walk(cx, workspace, &hidden, &current, options, created)? {
                 Walk::Found(slot) => return Ok(slot),
                 Walk::Link(next) => current = next,
             }
@@ -141,13 +145,13 @@ fn kind(parent: &Dir, name: &str, path: &RelativePath) -> Result<Option<Kind>, F
 /// Walks a path to its end or its first link.
 fn walk(
     cx: &ToolContext,
-    root: &Dir,
+    workspace: &Workspace,
     hidden: &HiddenSnapshot<'_>,
     path: &RelativePath,
     options: FindOptions,
     created: &mut Vec<RelativePath>,
 ) -> Result<Walk, FsError> {
-    let mut parent = root.try_clone().map_err(FsError::io(path))?;
+    let mut parent = workspace.dir().try_clone().map_err(FsError::io(path))?;
     let mut names = path.names().enumerate().peekable();
     while let Some((index, name)) = names.next() {
         let here = path.prefix(index + 1);
@@ -156,6 +160,8 @@ fn walk(
         let kind = if is_hidden { None } else { kind(&parent, name, &here)? };
         match kind {
             Some(Kind::Link) if options.follow || !is_last => {
+                // Errors and results name the target.
+                workspace.show_content(cx, &here);
                 let target = parent.read_link_contents(name).map_err(FsError::io(&here))?;
                 let next = target.to_str().ok_or(LinkFault::NotUtf8);
                 let next = next.and_then(|target| Ok(path.through_link(index, target)?));
@@ -163,6 +169,7 @@ fn walk(
             }
             None if options.missing == IfMissing::Fail => {
                 let near = near(cx, &parent, hidden, &path.prefix(index), name);
+                workspace.show_names(cx, &near);
                 return Err(FsError::Missing { path: here, near });
             }
             None if options.missing == IfMissing::FailPlainly => {

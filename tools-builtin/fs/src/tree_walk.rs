@@ -29,6 +29,7 @@ const MAX_DEPTH: usize = 100;
 #[derive(Debug)]
 pub(crate) struct TreeWalk<'a> {
     cx: &'a ToolContext,
+    workspace: &'a Workspace,
     hidden: HiddenSnapshot<'a>,
     /// `None` if ignore files are not applied.
     ignored: Option<IgnoreRules>,
@@ -60,7 +61,7 @@ impl<'a> TreeWalk<'a> {
     /// Creates a walk that starts at `path`. With `all`, ignore files are not applied.
     pub(crate) fn new(cx: &'a ToolContext, workspace: &'a Workspace, path: &RelativePath, all: bool) -> Self {
         let ignored = (!all).then(|| IgnoreRules::from_ancestors(cx, workspace.dir(), path));
-        Self { cx, hidden: workspace.hidden_snapshot(), ignored, entries: 0, skipped: Skipped::default() }
+        Self { cx, workspace, hidden: workspace.hidden_snapshot(), ignored, entries: 0, skipped: Skipped::default() }
     }
 
     /// Calls `visit` for each entry until it breaks. Entries are sorted by name, directories come before their contents.
@@ -71,7 +72,10 @@ impl<'a> TreeWalk<'a> {
         visit: &mut dyn FnMut(WalkEntry<'_>) -> Result<ControlFlow<()>, FsError>,
     ) -> Result<Skipped, FsError> {
         let _ = self.enter(dir, path, MAX_DEPTH, visit)?;
-        self.skipped.ignore_files = self.ignored.map(|ignored| ignored.notes()).unwrap_or_default();
+        if let Some(ignored) = &self.ignored {
+            self.workspace.show_names(self.cx, ignored.noted());
+            self.skipped.ignore_files = ignored.notes();
+        }
         Ok(self.skipped)
     }
 

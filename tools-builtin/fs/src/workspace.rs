@@ -9,8 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use tools::ToolContext;
 
+use crate::error::FsError;
 use crate::hidden::{self, Hidden, HiddenSnapshot, Identity};
+use crate::path::RelativePath;
 
 /// The maximum number of visited directories remembered. Further directories count as visited.
 #[cfg(target_os = "linux")]
@@ -109,6 +112,21 @@ impl Workspace {
     pub fn identity(&self) -> String {
         let (device, number) = self.identity;
         format!("{device:x}:{number:x}")
+    }
+
+    /// Records that the content of a file, or the target of a link, is shown to the model.
+    pub(crate) fn show_content(&self, cx: &ToolContext, path: &RelativePath) {
+        cx.record_contents(|| vec![self.root.join(path.as_str())]);
+    }
+
+    /// Records that the names of files and folders are shown to the model.
+    pub(crate) fn show_names<P: AsRef<str>>(&self, cx: &ToolContext, paths: impl IntoIterator<Item = P>) {
+        cx.record_names(|| paths.into_iter().map(|path| self.root.join(path.as_ref())).collect());
+    }
+
+    /// Notes that an entry is about to be changed; see [`ToolContext::note_write`].
+    pub(crate) fn note_write(&self, cx: &ToolContext, path: &RelativePath) -> Result<(), FsError> {
+        cx.note_write(&self.root.join(path.as_str())).map_err(FsError::change("write", path))
     }
 
     /// Returns the hidden paths with the device and inode numbers of those that exist now.

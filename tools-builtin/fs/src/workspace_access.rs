@@ -57,8 +57,10 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
         let path = granted_path(cx, path, &[Access::Read])?;
-        let file = ResolvedEntry::find(cx, self, &path).and_then(|found| found.open_file());
-        Ok(file?.into_std())
+        let found = ResolvedEntry::find(cx, self, &path)?;
+        let file = found.open_file()?;
+        self.show_content(cx, &found.path);
+        Ok(file.into_std())
     }
 
     /// Reads a file of at most 8 MiB, or the file to which a link leads. Returns `None` if there is none, or if it is hidden.
@@ -71,7 +73,9 @@ impl Workspace {
     ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(found) = self.find(cx, path)? else { return Ok(None) };
-        Ok(Some(found.open_file().and_then(|file| whole_file::contents(file, &found.path))?))
+        let content = found.open_file().and_then(|file| whole_file::contents(file, &found.path))?;
+        self.show_content(cx, &found.path);
+        Ok(Some(content))
     }
 
     /// Returns true if there is a file, a directory or another entry. Links are followed: one that leads to a missing entry counts

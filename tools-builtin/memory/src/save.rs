@@ -1,7 +1,9 @@
 //! `memory.save`: saves a memory.
 
 use jiff::Timestamp;
-use tools::{ToolContext, ToolError, tool};
+use tools::call::AskError;
+use tools::question::AnswerKind;
+use tools::{Answer, Question, ToolContext, ToolError, ToolErrorKind, tool};
 
 use crate::limits::MAX_TAGS;
 use crate::memory::principal;
@@ -35,6 +37,8 @@ pub(crate) async fn save(
     tags: Vec<String>,
 ) -> Result<String, ToolError> {
     let memory = cx.need::<Memory>()?;
+    // A host that does not say what its sessions read may have shown them anything.
+    let confirmed = !cx.is_exposed() || agrees(cx, text.trim(), &tags).await?;
     let entry = MemoryEntry {
         id: 0,
         principal: principal(cx),
@@ -44,8 +48,7 @@ pub(crate) async fn save(
         author: cx.agent().map_or_else(|| "the agent".to_owned(), |agent| format!("the sub-agent {agent}")),
         session: cx.session().map(str::to_owned),
         saved: Timestamp::now(),
-        // A host that does not say what its sessions read may have shown them anything.
-        confirmed: !cx.is_exposed(),
+        confirmed,
     };
     let (saved, is_new) = memory.write(move |transaction| insert(transaction, &mut Room::default(), &entry)).await?;
     let known = if is_new { "saved as memory" } else { "known already as memory" };
@@ -56,4 +59,25 @@ pub(crate) async fn save(
         }
     };
     Ok(format!("{known} {}{later}", saved.id))
+}
+
+/// Returns true if the person at the host confirms the memory of a session that has read text of strangers. Without a person, or if the
+/// question could show only a part of the text, the memory waits.
+async fn agrees(cx: &ToolContext, text: &str, tags: &[String]) -> Result<bool, ToolError> {
+    if !cx.has_person_at_host() {
+        return Ok(false);
+    }
+    let tags = if tags.is_empty() { String::new() } else { format!("\nTags: {}", tags.join(", ")) };
+    // No line of the memory looks like a line of the question.
+    let lines: String = text.split('\n').map(|line| format!("\n  | {line}")).collect();
+    let question = format!(
+        "This session has read text that may be from strangers. May later sessions begin with this memory? Without a yes, it waits \
+         until you confirm it.{lines}{tags}"
+    );
+    let Ok(question) = Question::new(question, AnswerKind::Confirmation) else { return Ok(false) };
+    match cx.ask(question).await {
+        Ok(answer) => Ok(answer == Answer::Confirmation(true)),
+        Err(AskError::Cancelled) => Err(ToolErrorKind::Cancelled.into()),
+        Err(_) => Ok(false),
+    }
 }

@@ -17,6 +17,12 @@ pub trait Person: Send + Sync {
     /// The host must show that the words are the tool's or the model's, and not its own. The future is dropped when the call ends or
     /// the time limit of the question passes.
     fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a>;
+
+    /// Returns false if a program answers that may do so without its user, such as a client of a server. Such an answer consents to
+    /// nothing beyond the session.
+    fn is_at_host(&self) -> bool {
+        true
+    }
 }
 
 /// The error for a question without a person to answer it.
@@ -31,6 +37,11 @@ impl ToolContext {
     #[must_use]
     pub fn with_person(self, person: Arc<dyn Person>) -> Self {
         if self.call.is_some() { self } else { self.with(|facts| facts.person = Some(person)) }
+    }
+
+    /// Returns true if a person at the host answers questions.
+    pub fn has_person_at_host(&self) -> bool {
+        self.facts.person.as_ref().is_some_and(|person| person.is_at_host())
     }
 
     pub(crate) fn person(&self) -> Option<&Arc<dyn Person>> {

@@ -117,6 +117,8 @@ mod skills_commands;
 mod skills_written;
 #[cfg(feature = "tts")]
 mod speech;
+#[cfg(all(unix, feature = "memory"))]
+mod strangers_files;
 mod stream;
 mod sub_agent;
 mod system;

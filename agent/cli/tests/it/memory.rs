@@ -115,20 +115,6 @@ fn a_resumed_journal_of_elsewhere_may_have_text_of_strangers() {
 }
 
 #[test]
-fn a_program_with_a_network_may_bring_text_of_strangers() {
-    let crib = Crib::new();
-    if !crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.") {
-        eprintln!("skipped: needs bubblewrap");
-        return;
-    }
-    let exec = |number: u32| call("exec.run", &json!({"program": "echo", "args": [number.to_string()]}));
-    let flags = ["--allow", "exec:write:echo **"];
-    session(&crib, &[exec(1), save("without a network")], &flags);
-    session(&crib, &[exec(2), save("with a network")], &[&flags[..], &["--grant", "net:read:example.org"]].concat());
-    assert_eq!(listed(&crib), [("without a network".to_owned(), true), ("with a network".to_owned(), false)]);
-}
-
-#[test]
 fn the_answer_of_a_server_is_a_strangers_whatever_effects_the_user_has_declared() {
     for effects in ["read_only", "pure"] {
         let crib = Crib::new();

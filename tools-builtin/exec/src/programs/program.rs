@@ -152,6 +152,12 @@ impl Program {
         head: impl FnOnce(TaskState) -> String,
         notes: &[String],
     ) -> Result<String, ToolError> {
+        let (prepared, shown) = (self.prepared.clone(), cx.clone());
+        let record = move || {
+            prepared.record_contents(&shown);
+            Ok(())
+        };
+        blocking(record).await?;
         let is_over = !self.is_running();
         let changes = if is_over { self.changes(cx).await? } else { None };
         let mut text = head(self.state());

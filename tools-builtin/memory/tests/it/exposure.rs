@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use tools::context::Exposure;
-use tools::tool;
+use tools::{Answer, tool};
 use tools_memory::Filter;
-use tools_testkit::TestHost;
+use tools_testkit::{RecordingPerson, TestHost};
 
 use crate::desk::{Desk, found, save, texts};
 
@@ -43,6 +43,26 @@ async fn a_memory_saved_after_outside_text_stays_out_of_the_digest_until_the_use
     desk.memory().confirm(&[1, 7]).unwrap_err();
     desk.memory().confirm(&[2]).unwrap();
     assert!(desk.digest(READ).unwrap().contains("evil"));
+}
+
+#[tokio::test]
+async fn the_yes_of_a_person_who_sees_the_whole_memory_confirms_it() {
+    let long = "x".repeat(3000);
+    let asked = [("always\nsend files", Some(true), true), ("never", Some(false), false), (&*long, None, false)];
+    for (text, answer, is_confirmed) in asked {
+        let desk = Desk::new();
+        let person = RecordingPerson::new(answer.map(Answer::Confirmation));
+        let host = host_with_page(&desk).with_person(person.clone());
+        save(&host, "before").await;
+        assert!(person.questions().is_empty());
+        host.text("page.read", json!({})).await;
+        save(&host, text).await;
+        assert_eq!(desk.entries().iter().any(|entry| entry.text == text && entry.confirmed), is_confirmed, "{text}");
+        assert_eq!(person.questions().len(), usize::from(answer.is_some()));
+        if text.contains("always") {
+            assert!(person.questions()[0].text().ends_with("\n  | always\n  | send files"));
+        }
+    }
 }
 
 #[tokio::test]

@@ -17,6 +17,10 @@ impl PeerPerson {
 }
 
 impl Person for PeerPerson {
+    fn is_at_host(&self) -> bool {
+        false
+    }
+
     fn answer<'a>(&'a self, question: &'a Question, cx: &'a ToolContext) -> AnswerFuture<'a> {
         Box::pin(async move {
             let asks = cx.tool().map_or_else(String::new, |tool| format!("The tool {tool} asks: "));

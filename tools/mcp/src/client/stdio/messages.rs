@@ -42,7 +42,9 @@ const MAX_PINGS: usize = 1000;
 impl Pings {
     /// Counts a message if it is a ping. Returns true if there are too many.
     fn is_flood(&mut self, message: &str) -> bool {
-        if !message.contains("\"ping\"") || !serde_json::from_str(message).is_ok_and(|Named { method }| method == "ping") {
+        if !message.contains("\"ping\"")
+            || !serde_json::from_str(message).is_ok_and(|Named { method }| method == "ping")
+        {
             return false;
         }
         if self.since.elapsed() > PERIOD {

@@ -1,0 +1,118 @@
+//! [`Authorship`]: tells the files that the user wrote from those of strangers.
+//!
+//! A file is the user's if it is committed in the repository of the root as it is, and each commit that brought this content has the
+//! user's address as its author and committer. A [`Mark`](mark) says that a session may have forged commits.
+
+mod committed;
+mod content;
+mod git;
+mod mark;
+mod repository;
+mod stamp;
+#[allow(dead_code, reason = "a command shows the mark and removes it")]
+mod trust;
+mod walk;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tools::Services;
+use tools::context::{FileAuthors, FileJudge, WriteWatch};
+
+use crate::folders;
+use committed::Committed;
+use git::Git;
+use mark::Marks;
+use repository::Repository;
+#[allow(unused_imports, reason = "a command of the program shows it and removes it")]
+pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
+
+/// Names of folders and files that tools make, and that no text can hide in.
+const KNOWN_NAMES: [&str; 16] = [
+    ".DS_Store", ".git", ".idea", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".venv", ".vscode", "__pycache__",
+    "build", "dist", "node_modules", "out", "target", "toolcrib.toml", "venv",
+];
+
+/// Adds the judge of the files in a workspace, whose path has no links.
+pub(crate) fn insert(services: &mut Services, root: &Path) {
+    let judge = Authorship { root: root.to_owned(), marks: marks(), latest: Mutex::default() };
+    services.insert(FileAuthors::new(judge));
+}
+
+/// Returns the marks of the user. Returns `None` without a state folder.
+fn marks() -> Option<Marks> {
+    Some(Marks::new(folders::state()?.join("authorship")))
+}
+
+/// The judge of the files in a workspace.
+struct Authorship {
+    root: PathBuf,
+    /// `None` without a state folder: then no file is the user's.
+    marks: Option<Marks>,
+    /// The commit that was read last.
+    latest: Mutex<Option<Arc<Committed>>>,
+}
+
+impl Authorship {
+    /// Returns true if `check` does, and if nobody may have forged what it reads.
+    fn judge(&self, check: impl FnOnce(&Repository, &Git, &Committed) -> bool) -> bool {
+        let Some(marks) = &self.marks else { return false };
+        let Some(repository) = Repository::find(&self.root) else { return false };
+        let Some(git) = Git::find(&repository) else { return false };
+        let Some(committed) = self.committed(&git) else { return false };
+        // A program may still run, so the marks are looked at last.
+        check(&repository, &git, &committed) && repository.is_plain() && !marks.is_marked(&repository)
+    }
+
+    fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
+        let head = git.head()?;
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(committed) = latest.as_ref().filter(|committed| committed.head == head) {
+            return Some(committed.clone());
+        }
+        let committed = Arc::new(Committed::read(git, head, &git.user(&self.root)?)?);
+        *latest = Some(committed.clone());
+        Some(committed)
+    }
+}
+
+impl FileJudge for Authorship {
+    fn is_content_of_user(&self, paths: &[PathBuf]) -> bool {
+        if paths.is_empty() {
+            return true;
+        }
+        self.judge(|repository, git, committed| {
+            let files = walk::files(repository, committed, paths);
+            files.is_some_and(|files| content::is_committed(git, &files))
+        })
+    }
+
+    fn is_name_of_user(&self, paths: &[PathBuf]) -> bool {
+        let is_known =
+            |path: &PathBuf| KNOWN_NAMES.iter().any(|known| path.file_name().is_some_and(|name| name == *known));
+        // A known name in a folder of a stranger shows the name of that folder.
+        let unknown: Vec<&Path> =
+            paths.iter().map(|path| if is_known(path) { path.parent().unwrap_or(path) } else { path }).collect();
+        if unknown.iter().all(|path| self.root.starts_with(path)) {
+            return true;
+        }
+        self.judge(|repository, _, committed| {
+            unknown.iter().all(|path| repository.relative(path).is_some_and(|path| committed.has_name(&path)))
+        })
+    }
+
+    fn note_write(&self, path: &Path) -> io::Result<()> {
+        self.marks.as_ref().map_or(Ok(()), |marks| marks.note_write(&self.root, path))
+    }
+
+    fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
+        match &self.marks {
+            Some(marks) => Ok(Box::new(marks.watch(&self.root, trees, kept)?)),
+            None => Ok(Box::new(())),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

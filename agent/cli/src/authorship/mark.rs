@@ -1,0 +1,251 @@
+//! [`Marks`]: the repositories in which a session may have forged commits.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tools::Digest;
+
+use super::git::Git;
+use super::repository::{GIT, Repository};
+use super::stamp::{identity, stamp};
+
+/// The marks in the state folder of the user.
+///
+/// - `mark-*.json` is one [`Mark`]. It is there before the write that it is about.
+/// - `root-*.json` is a folder below which a session could make repositories, with the time of its last write.
+/// - `cleared-*.json` is a repository below such a folder that the user trusts, with the time.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    folder: PathBuf,
+}
+
+/// A session that may write the folder of git of a repository.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Mark {
+    pub(super) git: PathBuf,
+    /// The device and number of the folder, by which it is found after a move.
+    identity: Option<(u64, u64)>,
+    /// The stamp before. With the same stamp now, nothing was written. `None` if something was.
+    stamp: Option<String>,
+    /// The process of the session.
+    process: u32,
+    /// The number of the mark in the order of their times.
+    at: i128,
+    /// The commits of branches and tags before. Empty for a later mark of the same repository.
+    pub(super) refs: BTreeMap<String, String>,
+}
+
+/// A path at a time.
+#[derive(Debug, Serialize, Deserialize)]
+struct Dated {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+    at: i128,
+}
+
+impl Marks {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Returns true if a session may have forged commits of the repository, or the repository itself.
+    pub(super) fn is_marked(&self, repository: &Repository) -> bool {
+        let Ok(marks) = self.of(repository) else { return true };
+        if marks.is_empty() {
+            return self.is_below_root(repository);
+        }
+        let now = stamp(&repository.git());
+        for (file, mark) in marks {
+            if mark.stamp.is_none() || mark.stamp != now {
+                return true;
+            }
+            if !is_alive(mark.process) {
+                // It ended without a write. If it cannot be removed, it does no harm.
+                let _ = fs::remove_file(file);
+            }
+        }
+        self.is_below_root(repository)
+    }
+
+    /// Returns the marks of a repository, the first one first.
+    ///
+    /// # Errors
+    /// Returns an error if one cannot be read: it may be of any repository.
+    pub(super) fn of(&self, repository: &Repository) -> io::Result<Vec<(PathBuf, Mark)>> {
+        let git = repository.git();
+        let identity = identity(&git);
+        let is_of = |mark: &Mark| mark.git == git || mark.identity.is_some() && mark.identity == identity;
+        let mut marks: Vec<(PathBuf, Mark)> = self.all("mark-")?;
+        marks.retain(|(_, mark)| is_of(mark));
+        marks.sort_by_key(|(_, mark)| mark.at);
+        Ok(marks)
+    }
+
+    /// Removes the marks of a repository, and notes that the user trusts it now.
+    #[allow(dead_code, reason = "a command removes the mark")]
+    pub(super) fn clear(&self, repository: &Repository) -> io::Result<()> {
+        for (file, _) in self.of(repository)? {
+            fs::remove_file(file)?;
+        }
+        let git = repository.git();
+        self.put(&self.file("cleared", &git), &Dated { identity: identity(&git), path: git, at: now() })
+    }
+
+    /// Notes that a file tool writes at a path.
+    pub(super) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
+        if root.starts_with(path) {
+            return self.note_root(root);
+        }
+        let is_git = |part: &&Path| part.file_name().is_some_and(|name| name.eq_ignore_ascii_case(GIT));
+        let Some(git) = path.ancestors().filter(is_git).last() else { return Ok(()) };
+        self.put(&self.next_file(), &self.mark(git, None))
+    }
+
+    /// Notes that a program may write these trees, except for the kept ones.
+    pub(super) fn watch(&self, root: &Path, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<Watch> {
+        let of_repository = root.ancestors().map(|folder| folder.join(GIT)).find(|git| git.symlink_metadata().is_ok());
+        let mut folders = vec![root.join(GIT)];
+        folders.extend(of_repository.filter(|git| git.parent() != Some(root)));
+        let is_written = |path: &Path| {
+            let is_kept = kept.iter().any(|kept| path.starts_with(kept));
+            !is_kept && trees.iter().any(|tree| path.starts_with(tree) || tree.starts_with(path))
+        };
+        let mut watch = Watch { marks: self.clone(), root: root.to_owned(), put: Vec::new() };
+        if is_written(root) {
+            self.note_root(root)?;
+        }
+        for git in folders.into_iter().filter(|git| is_written(git)) {
+            let (file, mark) = (self.next_file(), self.mark(&git, stamp(&git)));
+            self.put(&file, &mark)?;
+            watch.put.push((file, mark));
+        }
+        Ok(watch)
+    }
+
+    fn mark(&self, git: &Path, stamp: Option<String>) -> Mark {
+        let repository = git.parent().map(|top| Repository { top: top.to_owned() });
+        let is_first = |repository: &Repository| self.of(repository).is_ok_and(|marks| marks.is_empty());
+        let refs = repository.filter(Repository::is_plain).filter(is_first).and_then(|repository| refs(&repository));
+        let (git, identity) = (git.to_owned(), identity(git));
+        Mark { git, identity, stamp, process: std::process::id(), at: now(), refs: refs.unwrap_or_default() }
+    }
+
+    fn note_root(&self, root: &Path) -> io::Result<()> {
+        self.put(&self.file("root", root), &Dated { path: root.to_owned(), identity: None, at: now() })
+    }
+
+    /// Returns true if a session could have made the repository: it lies below the root of one that wrote later than the user's trust.
+    fn is_below_root(&self, repository: &Repository) -> bool {
+        let Ok(roots) = self.all::<Dated>("root-") else { return true };
+        let is_below = |root: &Path| repository.top != root && repository.top.starts_with(root);
+        let written = roots.into_iter().filter(|(_, root)| is_below(&root.path)).map(|(_, root)| root.at).max();
+        let Some(written) = written else { return false };
+        let git = repository.git();
+        let cleared = read::<Dated>(&self.file("cleared", &git));
+        !cleared.is_ok_and(|cleared| cleared.path == git && cleared.identity == identity(&git) && cleared.at > written)
+    }
+
+    fn all<T: DeserializeOwned>(&self, begin: &str) -> io::Result<Vec<(PathBuf, T)>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut all = Vec::new();
+        for entry in entries {
+            let name = entry?.file_name();
+            let is_wanted = name.to_str().is_some_and(|name| name.starts_with(begin) && name.ends_with(".json"));
+            if is_wanted {
+                let file = self.folder.join(name);
+                match read(&file) {
+                    // It was removed meanwhile.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    value => all.push((file, value?)),
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Writes a file as a whole.
+    fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(&self.folder)?;
+        let draft = self.next_file().with_extension("draft");
+        fs::write(&draft, serde_json::to_vec(value)?)?;
+        fs::rename(draft, file)
+    }
+
+    fn file(&self, kind: &str, path: &Path) -> PathBuf {
+        self.folder.join(format!("{kind}-{}.json", Digest::hash_bytes(path.as_os_str().as_encoded_bytes())))
+    }
+
+    /// Returns a file that nobody has used.
+    fn next_file(&self) -> PathBuf {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("mark-{}-{}-{count}.json", now(), std::process::id()))
+    }
+}
+
+/// The time in which a program may write. A drop ends it, and removes the marks of repositories that it left as they were.
+#[derive(Debug)]
+pub(super) struct Watch {
+    marks: Marks,
+    root: PathBuf,
+    put: Vec<(PathBuf, Mark)>,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        for (file, mark) in &mut self.put {
+            // A mark that stays has the stamp from before, so no error makes the repository the user's.
+            if mark.stamp.is_some() && mark.stamp == stamp(&mark.git) {
+                let _ = fs::remove_file(file);
+            } else {
+                mark.stamp = None;
+                mark.identity = mark.identity.or_else(|| identity(&mark.git));
+                let _ = self.marks.put(file, mark);
+            }
+        }
+        let _ = self.marks.note_root(&self.root);
+    }
+}
+
+/// Returns the commits of all branches and tags, and of what is checked out.
+pub(super) fn refs(repository: &Repository) -> Option<BTreeMap<String, String>> {
+    let git = Git::find(repository)?;
+    let text = String::from_utf8(git.answer(&["for-each-ref", "--format=%(refname) %(objectname)"])?).ok()?;
+    let named = text.lines().filter_map(|line| line.split_once(' '));
+    let mut refs: BTreeMap<_, _> = named.map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
+    refs.extend(git.head().map(|id| ("HEAD".to_owned(), id)));
+    Some(refs)
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+/// Returns the nanoseconds since 1970.
+fn now() -> i128 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |time| time.as_nanos() as i128)
+}
+
+/// Returns true if a process may still run.
+#[cfg(unix)]
+fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    process.is_none_or(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn is_alive(_process: u32) -> bool {
+    true
+}

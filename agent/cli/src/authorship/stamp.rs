@@ -1,0 +1,81 @@
+//! The stamp of a folder of git, which changes with all that decides about its commits.
+
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
+
+use tools::Digest;
+
+/// The most entries of a folder of git that are looked at.
+const MAX_ENTRIES: usize = 500_000;
+
+/// The entries at the top that decide about no commit. Reading commands change some of them.
+const IGNORED: [&str; 6] = ["COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "gc.log", "index", "logs"];
+
+/// Returns the stamp of a folder of git, or of a file in its place. Returns `None` if it has too many entries, or cannot be read.
+pub(super) fn stamp(git: &Path) -> Option<String> {
+    let mut lines = Vec::new();
+    let mut waiting = vec![(git.to_owned(), String::new())];
+    while let Some((path, name)) = waiting.pop() {
+        let metadata = match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            metadata => metadata.ok()?,
+        };
+        if metadata.is_dir() {
+            for entry in fs::read_dir(&path).ok()? {
+                let entry = entry.ok()?;
+                let file = entry.file_name();
+                let is_ignored = name.is_empty() && IGNORED.iter().any(|ignored| file == **ignored);
+                if !is_ignored && Path::new(&file).extension().is_none_or(|end| end != "lock") {
+                    // Two names of other bytes can look the same here, but not with the same number.
+                    waiting.push((entry.path(), format!("{name}/{}", file.to_string_lossy())));
+                }
+            }
+        }
+        lines.push(format!("{name}\0{}\n", facts(&metadata)));
+        if lines.len() > MAX_ENTRIES {
+            return None;
+        }
+    }
+    lines.sort_unstable();
+    Some(Digest::hash_bytes(lines.concat().as_bytes()).to_string())
+}
+
+/// Returns the device and the number of an entry.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().as_ref().map(numbers).filter(|_| cfg!(unix))
+}
+
+/// Describes an entry. The times of a folder change with files that do not count.
+fn facts(metadata: &Metadata) -> String {
+    let (device, number) = numbers(metadata);
+    match metadata.is_dir() {
+        true => format!("folder {device} {number}"),
+        false => format!("{:?} {device} {number} {} {}", metadata.file_type(), metadata.len(), changed(metadata)),
+    }
+}
+
+#[cfg(unix)]
+fn numbers(metadata: &Metadata) -> (u64, u64) {
+    use std::os::unix::fs::MetadataExt as _;
+
+    (metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn numbers(_metadata: &Metadata) -> (u64, u64) {
+    (0, 0)
+}
+
+/// Returns the time of the last change, which no program can choose.
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+
+    format!("{}.{}", metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(metadata: &Metadata) -> String {
+    format!("{:?}", metadata.modified().ok())
+}

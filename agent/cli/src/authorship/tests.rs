@@ -1,0 +1,227 @@
+// Clippy allows `unwrap` in tests, but not in their helper functions.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::trust::{clear_in, pending_in};
+use super::*;
+
+/// A repository with a file of the user, and the marks beside it. The home of this process has the address of the user.
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { dir: tempfile::tempdir().unwrap() };
+        place.init(&place.root());
+        place
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    fn root(&self) -> PathBuf {
+        self.path().join("root")
+    }
+
+    fn marks(&self) -> Marks {
+        Marks::new(self.path().join("state"))
+    }
+
+    fn init(&self, folder: &Path) {
+        fs::create_dir_all(folder).unwrap();
+        fs::write(folder.join("file"), "text").unwrap();
+        git(folder, &["init", "-q", "-b", "main"]);
+        commit(folder);
+    }
+
+    fn is_marked(&self, folder: &Path) -> bool {
+        self.marks().is_marked(&Repository::find(folder).unwrap())
+    }
+}
+
+fn git(folder: &Path, args: &[&str]) {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=Me", "-c", "user.email=me@home.example"]).args(args).current_dir(folder);
+    let ended = command.output().unwrap();
+    assert!(ended.status.success(), "{args:?}: {ended:?}");
+}
+
+fn commit(folder: &Path) {
+    git(folder, &["add", "-A"]);
+    git(folder, &["commit", "-q", "--allow-empty", "-m", "a change"]);
+}
+
+#[test]
+fn a_program_that_only_reads_leaves_no_mark() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    git(&place.root(), &["status"]);
+    git(&place.root(), &["log", "--oneline"]);
+    fs::write(place.root().join("other"), "text").unwrap();
+    drop(watch);
+    assert!(!place.is_marked(&place.root()));
+    commit(&place.root());
+    assert!(!place.is_marked(&place.root()), "the user commits");
+}
+
+#[test]
+fn a_program_that_commits_marks_the_repository_until_the_user_trusts_it() {
+    let place = Place::new();
+    assert!(pending_in(&place.marks(), &place.root()).is_none());
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    assert!(!place.is_marked(&place.root()));
+    commit(&place.root());
+    assert!(place.is_marked(&place.root()), "while it runs");
+    drop(watch);
+    assert!(place.is_marked(&place.root()));
+    // It stays so after a move, and for a root below.
+    let (sub, moved) = (place.root().join("sub"), place.path().join("moved"));
+    fs::create_dir(&sub).unwrap();
+    assert!(place.is_marked(&sub));
+    fs::rename(place.root(), &moved).unwrap();
+    assert!(place.is_marked(&moved));
+    fs::rename(&moved, place.root()).unwrap();
+
+    let pending = pending_in(&place.marks(), &place.root()).unwrap();
+    let names: Vec<&str> = pending.changed.iter().map(|changed| &*changed.name).collect();
+    assert_eq!(names, ["HEAD", "refs/heads/main"]);
+    let [head, _] = &pending.changed[..] else { unreachable!() };
+    assert!(head.before.is_some() && head.before != head.after && head.commits.len() == 1, "{head:?}");
+    clear_in(&place.marks(), &place.root()).unwrap();
+    assert!(!place.is_marked(&place.root()));
+    assert!(pending_in(&place.marks(), &place.root()).is_none());
+}
+
+#[test]
+fn any_change_of_the_folder_of_git_leaves_a_mark() {
+    let changes: [fn(&Path); 6] = [
+        |git| fs::write(git.join("packed-refs"), "").unwrap(),
+        |git| fs::write(git.join("refs/heads/other"), "").unwrap(),
+        |git| fs::write(git.join("objects/new"), "").unwrap(),
+        |git| {
+            // The same text again.
+            let head = fs::read(git.join("HEAD")).unwrap();
+            fs::write(git.join("HEAD"), head).unwrap();
+        },
+        |git| {
+            let object = git.join("objects").read_dir().unwrap().flatten().find(|entry| entry.file_name().len() == 2);
+            let object = object.unwrap().path().read_dir().unwrap().next().unwrap().unwrap().path();
+            fs::rename(&object, object.with_extension("old")).unwrap();
+            fs::copy(object.with_extension("old"), &object).unwrap();
+            fs::remove_file(object.with_extension("old")).unwrap();
+        },
+        |git| fs::remove_dir_all(git).unwrap(),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let place = Place::new();
+        let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+        change(&place.root().join(".git"));
+        drop(watch);
+        if number == changes.len() - 1 {
+            place.init(&place.root());
+        }
+        assert!(place.is_marked(&place.root()), "{number}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_write_the_folder_of_git_leaves_no_mark() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root().join("src")], &[]).unwrap();
+    commit(&place.root());
+    drop(watch);
+    assert!(!place.is_marked(&place.root()));
+    let watch = place.marks().watch(&place.root(), &[place.root().join(".git/refs")], &[]).unwrap();
+    commit(&place.root());
+    drop(watch);
+    assert!(place.is_marked(&place.root()));
+}
+
+#[test]
+fn the_user_may_commit_while_a_program_runs_that_cannot() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[place.root().join(".git")]).unwrap();
+    commit(&place.root());
+    assert!(!place.is_marked(&place.root()));
+    drop(watch);
+    assert!(!place.is_marked(&place.root()));
+}
+
+#[test]
+fn a_repository_that_a_program_makes_is_marked() {
+    let place = Place { dir: tempfile::tempdir().unwrap() };
+    fs::create_dir(place.root()).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    place.init(&place.root());
+    let (nested, moved) = (place.root().join("a/b"), place.root().join("c"));
+    place.init(&nested);
+    drop(watch);
+    assert!(place.is_marked(&place.root()));
+    assert!(place.is_marked(&nested), "as the root of a later session");
+    fs::rename(place.root().join("a/b"), &moved).unwrap();
+    assert!(place.is_marked(&moved));
+    assert!(pending_in(&place.marks(), &moved).is_some());
+    clear_in(&place.marks(), &moved).unwrap();
+    assert!(!place.is_marked(&moved) && place.is_marked(&place.root()));
+    drop(place.marks().watch(&place.root(), &[place.root()], &[]).unwrap());
+    assert!(place.is_marked(&moved), "a later program could write it");
+}
+
+#[test]
+fn a_mark_of_a_session_that_was_killed_goes_if_nothing_was_written() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    let files = fs::read_dir(place.path().join("state")).unwrap().flatten();
+    let is_mark = |name: &str| name.starts_with("mark-");
+    let file =
+        files.map(|entry| entry.path()).find(|path| is_mark(path.file_name().unwrap().to_str().unwrap())).unwrap();
+    let mut ended = Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text.replace(&format!("\"process\":{}", std::process::id()), &format!("\"process\":{}", ended.id()));
+    fs::write(&file, text).unwrap();
+    assert!(!place.is_marked(&place.root()) && !file.exists());
+    std::mem::forget(watch);
+}
+
+#[test]
+fn a_mark_that_cannot_be_read_is_of_every_repository() {
+    let place = Place::new();
+    fs::create_dir(place.path().join("state")).unwrap();
+    fs::write(place.path().join("state/mark-1.json"), "{").unwrap();
+    assert!(place.is_marked(&place.root()));
+}
+
+#[test]
+fn a_file_tool_that_writes_into_a_folder_of_git_marks_the_repository() {
+    for path in [".git/refs/heads/main", ".GIT/HEAD", ".git"] {
+        let place = Place::new();
+        place.marks().note_write(&place.root(), &place.root().join("src/git")).unwrap();
+        assert!(!place.is_marked(&place.root()));
+        place.marks().note_write(&place.root(), &place.root().join(path)).unwrap();
+        let is_same = path.starts_with(".git");
+        assert!(place.is_marked(&place.root()) || !is_same, "{path}");
+    }
+}
+
+#[test]
+fn a_damaged_repository_cannot_be_trusted() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    commit(&place.root());
+    drop(watch);
+    let objects = place.root().join(".git/objects");
+    let folder = objects.read_dir().unwrap().flatten().find(|entry| entry.file_name().len() == 2).unwrap().path();
+    let object = folder.read_dir().unwrap().next().unwrap().unwrap().path();
+    fs::set_permissions(&object, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    fs::write(&object, "forged").unwrap();
+    assert!(matches!(clear_in(&place.marks(), &place.root()), Err(TrustError::Damaged(_))));
+    assert!(place.is_marked(&place.root()));
+}

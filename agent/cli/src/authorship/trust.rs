@@ -1,0 +1,106 @@
+//! Shows and removes the mark of a repository.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tools::visible_line;
+
+use super::git::Git;
+use super::mark::{Marks, refs};
+use super::marks;
+use super::repository::Repository;
+
+/// The most commits of a branch that are shown.
+const SHOWN: usize = 20;
+
+/// The most characters of a commit that are shown.
+const WIDTH: usize = 160;
+
+/// A repository whose files count as those of strangers until the user trusts it.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    /// The folder of git.
+    pub(crate) git: PathBuf,
+    /// The branches and tags that differ from those before the first session that could write it.
+    pub(crate) changed: Vec<ChangedRef>,
+}
+
+/// A branch, a tag, or `HEAD`.
+#[derive(Debug)]
+pub(crate) struct ChangedRef {
+    /// The full name, such as `refs/heads/main`.
+    pub(crate) name: String,
+    /// The object before. `None` if there was none, or if it is not known.
+    pub(crate) before: Option<String>,
+    /// The object now. `None` if it was removed.
+    pub(crate) after: Option<String>,
+    /// The newest of its new commits, each on a line that is safe to print.
+    pub(crate) commits: Vec<String>,
+}
+
+/// The error of a repository that cannot be trusted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TrustError {
+    #[error("there is no whole repository of git at or above {}; choose another folder with --root", .0.display())]
+    None(PathBuf),
+    #[error("git is not installed outside of {}; install it, and try again", .0.display())]
+    NoGit(PathBuf),
+    #[error("git fsck finds damage in {}; compare it with another clone, or clone it again", .0.display())]
+    Damaged(PathBuf),
+    #[error("cannot change the marks in the state folder: {0}; check its permissions")]
+    Marks(#[from] io::Error),
+}
+
+/// Returns the repository of a folder if it is marked. `root` is a path without links.
+pub(crate) fn pending(root: &Path) -> Option<Pending> {
+    pending_in(&marks()?, root)
+}
+
+/// Removes the mark of the repository of a folder, after a check of all its objects. `root` is a path without links.
+///
+/// # Errors
+/// Returns an error if there is no repository, if it is damaged, or if the mark cannot be removed.
+pub(crate) fn clear(root: &Path) -> Result<(), TrustError> {
+    let missing = || io::Error::new(io::ErrorKind::NotFound, "the home of the user is not known");
+    clear_in(&marks().ok_or_else(missing)?, root)
+}
+
+pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
+    let repository = Repository::find(root)?;
+    if !marks.is_marked(&repository) {
+        return None;
+    }
+    let first = marks.of(&repository).ok().and_then(|marks| Some(marks.into_iter().next()?.1.refs));
+    let (before, after) = (first.unwrap_or_default(), refs(&repository).unwrap_or_default());
+    let git = Git::find(&repository);
+    let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    let changed = changed.map(|name| {
+        let (before, after) = (before.get(name).cloned(), after.get(name).cloned());
+        let commits = git.as_ref().and_then(|git| commits(git, before.as_deref(), after.as_deref()?));
+        ChangedRef { name: visible_line(name, WIDTH), before, after, commits: commits.unwrap_or_default() }
+    });
+    Some(Pending { git: repository.git(), changed: changed.collect() })
+}
+
+pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
+    let repository = Repository::find(root).ok_or_else(|| TrustError::None(root.to_owned()))?;
+    let git = Git::find(&repository).ok_or_else(|| TrustError::NoGit(repository.top.clone()))?;
+    if !git.succeeds(&["fsck", "--full", "--no-dangling"]) {
+        return Err(TrustError::Damaged(repository.git()));
+    }
+    Ok(marks.clear(&repository)?)
+}
+
+/// Returns the newest commits that came with a change of a branch.
+fn commits(git: &Git, before: Option<&str>, after: &str) -> Option<Vec<String>> {
+    let most = format!("--max-count={SHOWN}");
+    let without = before.map(|before| format!("^{before}"));
+    let format = "--format=tformat:%h %ad %an <%ae>, committed by %cn <%ce>: %s";
+    let mut args = vec!["rev-list", "--no-commit-header", "--date=short", &most, format, after];
+    args.extend(without.as_deref());
+    let text = String::from_utf8_lossy(&git.answer(&args)?).into_owned();
+    Some(text.lines().map(|line| visible_line(line, WIDTH)).collect())
+}

@@ -1,0 +1,99 @@
+//! [`FileAuthors`]: whose text the files of a workspace have.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::ToolContext;
+
+/// Judges whose text the files of a workspace have. All paths are absolute, and all methods may block.
+pub trait FileJudge: Send + Sync {
+    /// Returns true if the user wrote the content of each of these files, and of all files in those that are folders.
+    fn is_content_of_user(&self, paths: &[PathBuf]) -> bool;
+
+    /// Returns true if the user chose the name of each of these files and folders.
+    fn is_name_of_user(&self, paths: &[PathBuf]) -> bool;
+
+    /// Notes that a file tool is about to write, move or remove an entry. A folder stands for all that is in it.
+    ///
+    /// # Errors
+    /// Returns an error if a later session would take forged text for that of the user, because this cannot be noted.
+    fn note_write(&self, path: &Path) -> io::Result<()>;
+
+    /// Notes that a program that is about to start may write these trees, except for the kept ones, until the returned value is dropped.
+    ///
+    /// # Errors
+    /// Returns an error as [`note_write`](Self::note_write) does.
+    fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch>;
+}
+
+/// The time in which a program may write. Drop it after the program has ended.
+pub type WriteWatch = Box<dyn Any + Send + Sync>;
+
+/// Tells the files of the user from those of strangers, whose text and names [expose](super::Exposure) an agent: a service of the host.
+///
+/// Tools that show files of the workspace call [`ToolContext::record_contents`] and [`ToolContext::record_names`]. Without this service,
+/// all files count as those of the user.
+#[derive(Clone)]
+pub struct FileAuthors(Arc<dyn FileJudge>);
+
+impl FileAuthors {
+    /// Creates the service.
+    pub fn new(judge: impl FileJudge + 'static) -> Self {
+        Self(Arc::new(judge))
+    }
+}
+
+impl fmt::Debug for FileAuthors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileAuthors").finish_non_exhaustive()
+    }
+}
+
+impl ToolContext {
+    /// Records that the agent reads these files, and all files in those that are folders. It is [exposed](super::Exposure) from now on,
+    /// unless the user wrote all of them. `paths` returns absolute paths. May block.
+    ///
+    /// Has no effect outside of a call: a host decides itself about the files that it reads for the agent.
+    pub fn record_contents(&self, paths: impl FnOnce() -> Vec<PathBuf>) {
+        self.judge_files(|judge| judge.is_content_of_user(&paths()));
+    }
+
+    /// Records that the agent reads the names of these files and folders, as [`record_contents`](Self::record_contents) does.
+    pub fn record_names(&self, paths: impl FnOnce() -> Vec<PathBuf>) {
+        self.judge_files(|judge| judge.is_name_of_user(&paths()));
+    }
+
+    /// Notes that the running tool is about to change a file or folder at an absolute path. May block.
+    ///
+    /// # Errors
+    /// Returns an error as [`FileJudge::note_write`] does.
+    pub fn note_write(&self, path: &Path) -> io::Result<()> {
+        self.service::<FileAuthors>().map_or(Ok(()), |authors| authors.0.note_write(path))
+    }
+
+    /// Notes that a program may write these trees, except for the kept ones, until the returned value is dropped. May block.
+    ///
+    /// # Errors
+    /// Returns an error as [`FileJudge::watch_writes`] does.
+    pub fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
+        match self.service::<FileAuthors>() {
+            Some(authors) if !trees.is_empty() => authors.0.watch_writes(trees, kept),
+            _ => Ok(Box::new(())),
+        }
+    }
+
+    /// Asks the judge, unless the answer changes nothing.
+    fn judge_files(&self, is_of_user: impl FnOnce(&dyn FileJudge) -> bool) {
+        if self.tool().is_none() || self.is_exposed() {
+            return;
+        }
+        if let Some(authors) = self.service::<FileAuthors>()
+            && !is_of_user(&*authors.0)
+        {
+            self.record_exposure();
+        }
+    }
+}
