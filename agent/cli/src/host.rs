@@ -1,6 +1,5 @@
 //! The context of calls: services, grant, policy and approver.
 
-use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::SessionConsent;
@@ -9,9 +8,9 @@ use tools::context::Exposure;
 use tools::{CancellationToken, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
+use crate::config::{ConfigError, ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
 use crate::console::Console;
-use crate::dialogue::Dialogue;
+use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::ineffective;
 use crate::mcp;
@@ -21,6 +20,7 @@ use crate::program;
 use crate::refusal::{self, Ungranted};
 use crate::root::RootOption;
 use crate::speech;
+use crate::trust::Content;
 use crate::web;
 
 /// The options of commands that run tools.
@@ -45,6 +45,11 @@ impl HostOptions {
         self.config.reads_files().then_some(&self.root)
     }
 
+    /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
+    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, ConfigError> {
+        self.config.project_contents()
+    }
+
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         flags.merge(self.keys.values()?);
@@ -65,7 +70,7 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         let context = self.unattended_context(settings, cancellation)?;
-        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        if dialogue::has_person() {
             let dialogue = Arc::new(Dialogue::new(console.clone()));
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
             return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));

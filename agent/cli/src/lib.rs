@@ -36,6 +36,7 @@ mod fit;
 mod folders;
 mod host;
 mod ineffective;
+mod instructions;
 mod interrupt;
 #[cfg(feature = "cron")]
 mod jobs;
@@ -77,6 +78,7 @@ mod table;
 mod telemetry;
 mod tokens;
 mod tool_list;
+mod trust;
 mod web;
 mod wire;
 mod wording;

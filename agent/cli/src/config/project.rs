@@ -10,6 +10,8 @@ pub(super) const INSTRUCTS: &str = "it decides what the model is told to do";
 pub(super) const REACHES: &str = "it decides which machines tools reach, and with which secrets";
 pub(super) const CONTRADICTS: &str = "the user's file or the program sets another value";
 pub(super) const GRANTS: &str = "it grants more";
+/// The label of a rule that accepts every value.
+pub(super) const NARROWS: &str = "yes";
 pub(super) const SPENDS: &str = "it can raise a limit";
 
 /// Returns the origin of a project's value that the user's value does not permit.
@@ -32,7 +34,7 @@ impl<S> ProjectRule<S> {
 
     /// Accepts every value, because each one only narrows.
     pub(super) fn narrows() -> Self {
-        Self::new("yes", GRANTS, |_, _| None)
+        Self::new(NARROWS, GRANTS, |_, _| None)
     }
 }
 
