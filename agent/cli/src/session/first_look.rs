@@ -70,10 +70,9 @@ pub(super) async fn offer_settings(host: &HostOptions, console: &Arc<Console>) -
 
 /// Records that a session begins in this workspace.
 pub(crate) fn note_session(workspace: &str) {
-    if let Some(records) = Records::own()
-        && let Err(error) = records.note_session(Path::new(workspace))
-    {
-        notice::warning(&error.to_string());
+    if let Some(records) = Records::own() {
+        // The journal warns about a state folder that cannot be written. Nothing can be approved in it either.
+        let _ = records.note_session(Path::new(workspace));
     }
 }
 
