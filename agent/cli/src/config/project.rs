@@ -32,6 +32,11 @@ impl<S> ProjectRule<S> {
         Self { label, reason, refuses }
     }
 
+    /// Sets the label of a rule that more checks follow.
+    pub(super) fn labelled(self, label: &'static str) -> Self {
+        Self { label, ..self }
+    }
+
     /// Accepts every value, because each one only narrows.
     pub(super) fn narrows() -> Self {
         Self::new(NARROWS, GRANTS, |_, _| None)
