@@ -15,7 +15,7 @@ use crate::instructions;
 use crate::notice::{self, STRONG, styled, width};
 use crate::trust::{Content, Records, Unapproved};
 
-/// The maximum number of lines of a content that a question shows. `toolcrib trust` shows longer ones.
+/// The maximum number of lines of a page that a question shows. `toolcrib trust` shows longer ones.
 const MAX_LINES: usize = 40;
 
 /// The texts of the project that a session begins with.
@@ -78,10 +78,11 @@ pub(crate) fn note_session(workspace: &str) {
 
 /// Shows the content and asks about it, unless it is long. Records a yes.
 async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Console>) -> bool {
-    if !dialogue::has_person() || unapproved.lines().len() + unapproved.content().effects().len() > MAX_LINES {
+    let page = unapproved.page(width());
+    if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }
-    let question = format!("{}{} [y] yes, [n] no: ", unapproved.page(width()), styled(STRONG, question));
+    let question = format!("{page}{} [y] yes, [n] no: ", styled(STRONG, question));
     let answer = Dialogue::new(console.clone()).open().await.ask(&question).await;
     if !answer.is_some_and(|line| dialogue::is_yes(&line)) {
         return false;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use anstyle::Style;
-use tools::Digest;
+use tools::{Digest, visible_line};
 
 use super::{Content, difference};
 use crate::notice::{self, STRONG, styled};
@@ -15,6 +15,9 @@ use crate::wording::counted;
 
 /// The maximum number of lines of a difference in a warning.
 const MAX_WARNED: usize = 20;
+
+/// The maximum length of such a line, in characters.
+const MAX_WIDTH: usize = 200;
 
 /// The contents that this process has told about.
 static TOLD: Mutex<BTreeSet<Digest>> = Mutex::new(BTreeSet::new());
@@ -51,10 +54,9 @@ impl Unapproved {
     /// Returns the page on the content: its effects, the difference from the approved one or else the text, and the digest.
     pub(crate) fn page(&self, width: usize) -> String {
         let path = self.content.path().to_string_lossy();
+        let quoted = |line: &String| quoted(&visible(line), Style::new(), width);
         let mut page = format!("{}\n", styled(STRONG, visible(&path)));
-        for effect in self.content.effects() {
-            page += &format!("  {}\n", visible(effect));
-        }
+        page.extend(self.content.effects().iter().map(quoted));
         if self.is_recent {
             page += "  it changed after a session had begun here, so a session may have written it\n";
         }
@@ -62,7 +64,7 @@ impl Unapproved {
             Some(_) => "  the difference from the content that you approved:\n",
             None => "  the content:\n",
         };
-        page.extend(self.lines().iter().map(|line| quoted(&visible(line), Style::new(), width)));
+        page.extend(self.lines().iter().map(quoted));
         page + &format!("  digest: {}\n", self.content.digest())
     }
 
@@ -92,7 +94,8 @@ impl Unapproved {
             return;
         }
         let lines = self.lines();
-        let shown: Vec<_> = lines.iter().take(MAX_WARNED).map(|line| format!("\n{line}")).collect();
+        let shown: Vec<_> =
+            lines.iter().take(MAX_WARNED).map(|line| format!("\n{}", visible_line(line, MAX_WIDTH))).collect();
         let more = match lines.len().saturating_sub(MAX_WARNED) {
             0 => String::new(),
             more => format!("\n… {} more", counted(more as u64, "line")),
@@ -119,7 +122,7 @@ impl Unapproved {
     }
 
     /// Returns the lines of the difference from the approved content, or else those of the text.
-    pub(crate) fn lines(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         match &self.before {
             Some(before) => difference::lines(before, self.content.text()),
             None => self.content.text().lines().map(str::to_owned).collect(),
