@@ -1,5 +1,6 @@
 //! The command line: one module per subcommand.
 
+mod approval;
 mod audit;
 mod call;
 mod chat;
@@ -28,6 +29,7 @@ mod show;
 #[cfg(feature = "skill")]
 mod skills;
 mod system;
+mod trust;
 mod why;
 
 use std::future::Future;
@@ -59,6 +61,7 @@ enum Command {
     #[cfg(all(feature = "journal", feature = "web"))]
     Listen(listen::ListenArgs),
     System(system::SystemArgs),
+    Trust(trust::TrustArgs),
     #[cfg(feature = "mcp")]
     Serve(serve::ServeArgs),
     #[cfg(feature = "mcp")]
@@ -97,6 +100,7 @@ impl Cli {
             #[cfg(all(feature = "journal", feature = "web"))]
             Command::Listen(listen) => on_runtime(listen.run()),
             Command::System(system) => on_runtime(system.run()),
+            Command::Trust(trust) => on_runtime(trust.run()),
             #[cfg(feature = "mcp")]
             Command::Serve(serve) => on_runtime(serve.run()),
             #[cfg(feature = "mcp")]

@@ -16,6 +16,7 @@ mod model_price;
 mod origin;
 mod parser;
 mod project;
+mod project_file;
 mod reader;
 mod secret;
 mod section;
@@ -44,6 +45,7 @@ pub(crate) use settings::Settings;
 pub(crate) use slot::Document;
 
 use crate::notice;
+use crate::trust::Content;
 
 /// The options of commands that read the settings files.
 #[derive(Args, Clone, Debug, Default)]
@@ -69,16 +71,17 @@ impl ConfigOptions {
         Self { no_config: true, ..Self::default() }
     }
 
+    /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
+    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, ConfigError> {
+        if self.reads_files() { file::project_contents(&working_directory()?) } else { Ok(Vec::new()) }
+    }
+
     /// Returns the effective settings of the files, the environment and these flags. Warns about an ignored file.
     pub(crate) fn settings(&self, flags: Values) -> Result<Settings, ConfigError> {
         let mut loaded = match (&self.config, self.no_config) {
             (Some(path), _) => file::load_named(path)?,
             (None, true) => file::Loaded::default(),
-            (None, false) => {
-                let directory =
-                    std::env::current_dir().map_err(|source| ConfigError::Read { path: PathBuf::from("."), source })?;
-                file::load_default(&directory)?
-            }
+            (None, false) => file::load_default(&working_directory()?)?,
         };
         loaded.layers.insert(0, file::built_in()?);
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
@@ -88,4 +91,8 @@ impl ConfigOptions {
         let settings = Settings::from_layers(loaded.layers, environment::values()?, flags, loaded.files)?;
         Ok(settings.or_provider(environment::provider()))
     }
+}
+
+fn working_directory() -> Result<PathBuf, ConfigError> {
+    std::env::current_dir().map_err(|source| ConfigError::Read { path: PathBuf::from("."), source })
 }

@@ -2,6 +2,7 @@
 
 mod keyboard;
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use tokio::sync::MutexGuard;
@@ -21,6 +22,16 @@ pub(crate) struct OpenDialogue<'a> {
     question: OpenQuestion<'a>,
     // Dropped last: the next question follows the lines held back.
     _reader: MutexGuard<'a, ()>,
+}
+
+/// Returns true if a person can be asked: standard input and error are terminals.
+pub(crate) fn has_person() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Returns true if a line is a yes.
+pub(crate) fn is_yes(line: &str) -> bool {
+    matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
 impl Dialogue {

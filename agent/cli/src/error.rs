@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
 use crate::sessions::SessionError;
+use crate::trust::RecordError;
 use crate::wording::{counted, for_person};
 use crate::{linked, notice, program};
 
@@ -176,7 +177,10 @@ pub(crate) enum Error {
     #[cfg(feature = "mcp")]
     #[error("the MCP server {server} of the project waits for approval; run {} mcp approve {server}", program::name())]
     Unapproved { server: String },
-    #[cfg(feature = "mcp")]
+    #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
+    NoState,
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error("the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it")]
     WrongDigest { what: &'static str, shown: tools::Digest, given: String },
     #[cfg(feature = "skill")]
@@ -237,7 +241,9 @@ impl Error {
             | Self::Lock(_)
             | Self::Unrecorded
             | Self::NoRequest { .. }
-            | Self::NoCheckout(_) => Exit::Usage,
+            | Self::NoCheckout(_)
+            | Self::NoState
+            | Self::Record(_) => Exit::Usage,
             #[cfg(feature = "builtin")]
             Self::Reserved { .. } => Exit::Usage,
             #[cfg(feature = "cron")]
@@ -264,7 +270,8 @@ impl Error {
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]
-            Self::Unapproved { .. } | Self::WrongDigest { .. } => Exit::Refused,
+            Self::Unapproved { .. } => Exit::Refused,
+            Self::WrongDigest { .. } => Exit::Refused,
             #[cfg(feature = "mcp")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
             #[cfg(feature = "mcp")]

@@ -1,6 +1,5 @@
 //! The context of calls: services, grant, policy and approver.
 
-use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::SessionConsent;
@@ -10,9 +9,9 @@ use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, KeyFlags, Origin, Setting, Settings, ToolFlags, Values};
+use crate::config::{ConfigError, ConfigOptions, KeyFlags, Origin, Setting, Settings, ToolFlags, Values};
 use crate::console::Console;
-use crate::dialogue::Dialogue;
+use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::ineffective;
 use crate::mcp;
@@ -22,6 +21,7 @@ use crate::program;
 use crate::refusal::{self, Ungranted};
 use crate::root::RootOption;
 use crate::speech;
+use crate::trust::Content;
 use crate::web;
 
 /// The options of commands that run tools.
@@ -44,6 +44,11 @@ impl HostOptions {
     /// Returns the root whose MCP servers a session has. Returns `None` if no file is to be read.
     pub(crate) fn servers_root(&self) -> Option<&RootOption> {
         self.config.reads_files().then_some(&self.root)
+    }
+
+    /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
+    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, ConfigError> {
+        self.config.project_contents()
     }
 
     /// Returns the effective settings: these options together with the other flags and the files.
@@ -80,7 +85,7 @@ impl HostOptions {
         console: &Arc<Console>,
     ) -> Result<ToolContext, Error> {
         let context = self.unattended_context(settings, cancellation)?;
-        if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        if dialogue::has_person() {
             let dialogue = Arc::new(Dialogue::new(console.clone()));
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
             return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));

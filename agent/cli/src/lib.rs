@@ -37,6 +37,7 @@ mod fit;
 mod folders;
 mod host;
 mod ineffective;
+mod instructions;
 mod interrupt;
 #[cfg(feature = "cron")]
 mod jobs;
@@ -78,6 +79,7 @@ mod table;
 mod telemetry;
 mod tokens;
 mod tool_list;
+mod trust;
 mod web;
 mod wire;
 mod wording;

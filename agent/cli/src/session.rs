@@ -1,6 +1,7 @@
 //! [`SessionOptions`]: the provider, tools, grant and journal of a session.
 
 mod agent_options;
+mod first_look;
 mod job_bounds;
 #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
 mod unattended;
@@ -16,6 +17,8 @@ use clap::Args;
 use tools::{CancellationToken, Entry, Grant, ToolContext};
 
 use self::agent_options::AgentOptions;
+pub(crate) use self::first_look::note_session;
+use self::first_look::{ProjectTexts, offer_settings};
 pub(crate) use self::job_bounds::JobBounds;
 #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
 pub(crate) use self::unattended::UnattendedOptions;
@@ -92,17 +95,19 @@ pub(crate) struct OpenSession {
     pub(crate) telemetry: Option<Telemetry>,
 }
 
-/// The tools of a session, their selection and the context of their calls.
+/// The tools of a session, their selection, the context of their calls, and the texts of the project.
 struct SessionTools {
     entries: Vec<Arc<Entry>>,
     selection: Selection,
     context: ToolContext,
+    texts: ProjectTexts,
 }
 
 impl SessionTools {
     fn into_session(self) -> Session {
         let session = Session::new(self.entries, self.selection, self.context);
-        let system = system_text::build(session.context(), session.tools());
+        self.texts.expose(&session);
+        let system = system_text::build(session.context(), session.tools(), self.texts.instructions.as_ref());
         session.with_system(system)
     }
 }
@@ -150,6 +155,10 @@ impl SessionOptions {
         token: CancellationToken,
         consent: Option<DeferredConsent>,
     ) -> Result<OpenSession, Error> {
+        let has_asker = self.chat.is_none() && self.job.is_none();
+        if has_asker {
+            offer_settings(&self.agent.host, &console).await?;
+        }
         let (settings, resumed) = self.settings().await?;
         let choice = ProviderChoice::from_settings(&settings);
         // The chats of a process share their provider, which its start has noted.
@@ -167,6 +176,11 @@ impl SessionOptions {
             Some(budget) => SessionTools { context: tools.context.with_service(budget), ..tools },
             None => tools,
         };
+        let tools = match has_asker {
+            true => SessionTools { texts: tools.texts.offered(&console).await, ..tools },
+            false => tools,
+        };
+        note_session(&self.agent.host.root.workspace()?);
         // All options are valid, so a mistake among them leaves no recorded session behind.
         let recording = match resumed {
             Some(resumed) => Some(resumed),
@@ -287,7 +301,8 @@ impl SessionOptions {
             (None, None) => context,
         };
         skills::warn(&context);
-        Ok(SessionTools { entries, selection, context: mcp::with_sampling(context.with_service(models)) })
+        let texts = ProjectTexts::read(&context, settings);
+        Ok(SessionTools { entries, selection, texts, context: mcp::with_sampling(context.with_service(models)) })
     }
 
     /// Returns the settings of the files and these of the command line, with the files of the session, which are protected.

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::key_source;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
+use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
 use crate::session::SessionOptions;
@@ -57,7 +58,7 @@ impl ConfigArgs {
 
 fn page(files: &[ConfigFile], rows: &[Row], width: usize) -> String {
     let mut table = Table::new([FAINT, Style::new()], 2);
-    for ConfigFile { role, path, state } in files {
+    for ConfigFile { role, path, state, .. } in files {
         table.push([(*role).to_owned(), noted(&path.display().to_string(), &state_text(state))]);
     }
     let mut page = match files.is_empty() {
@@ -77,11 +78,12 @@ fn noted(text: &str, note: &str) -> String {
     format!("{} {}", styled(STRONG, visible(text)), styled(FAINT, format!("({})", visible(note))))
 }
 
-fn file_document(ConfigFile { role, path, state }: &ConfigFile) -> Value {
+fn file_document(ConfigFile { role, path, state, .. }: &ConfigFile) -> Value {
     let name = match state {
         FileState::Missing => "missing",
         FileState::Used => "used",
         FileState::Trusted(_) => "trusted",
+        FileState::Unapproved(_) => "unapproved",
         FileState::Untrusted => "untrusted",
         FileState::Ignored => "ignored",
     };
@@ -93,6 +95,12 @@ fn state_text(state: &FileState) -> String {
         FileState::Missing => "missing".to_owned(),
         FileState::Used => "used".to_owned(),
         FileState::Trusted(origin) => format!("used, trusted by {origin}"),
+        FileState::Unapproved(origin) => {
+            format!(
+                "used, not approved: it may only narrow until {} trust approves it, as {origin} permits",
+                program::name()
+            )
+        }
         FileState::Untrusted => "used, not trusted: it may only narrow".to_owned(),
         FileState::Ignored => "ignored: it belongs to another user".to_owned(),
     }

@@ -11,8 +11,6 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use tools::Digest;
 
-#[cfg(feature = "skill")]
-pub(super) use self::approve::is_approved;
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;

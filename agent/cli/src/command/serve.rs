@@ -26,6 +26,7 @@ use crate::host::HostOptions;
 use crate::journal::{JournalOptions, Recording};
 use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
+use crate::session::note_session;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
 use crate::{count, interrupt, notice, policy, program, refusal};
@@ -132,6 +133,7 @@ impl ServeArgs {
     /// Returns the context of all calls. The server adds the client's approver to it, so none asks at the terminal.
     fn context(&self, settings: &Settings, recording: Option<&Recording>) -> Result<ToolContext, Error> {
         let context = self.host.unattended_context(settings, CancellationToken::new())?;
+        note_session(&self.host.root.workspace()?);
         // Nobody knows the text that the model of a client has read.
         context.record_exposure();
         let context = mcp::with_sampling(context.with_service(models(None)));

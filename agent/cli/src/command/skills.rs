@@ -6,7 +6,7 @@ use tools::{Digest, visible_line};
 use tools_builtin::skill::Origin;
 use tools_mcp::trust::{Approval, Change, Subject};
 
-use super::mcp::is_approved;
+use super::approval::is_approved;
 use crate::config::{ConfigOptions, Values};
 use crate::error::Error;
 use crate::exit::Exit;

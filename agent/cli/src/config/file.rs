@@ -1,7 +1,5 @@
 //! Finds, reads and trusts the settings files.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,11 +8,10 @@ use tools::policy::Rule;
 use super::error::ConfigError;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
-use super::{reader, trust};
+use super::project_file::{self, ProjectFile};
+use super::reader;
+use crate::trust::{Content, Unapproved};
 use crate::{folders, program};
-
-/// The maximum size of a settings file, in bytes.
-const MAX_BYTES: u64 = 1024 * 1024;
 
 /// A settings file, existing or not.
 #[derive(Clone, Debug)]
@@ -24,6 +21,8 @@ pub(crate) struct ConfigFile {
     /// The path, even if the file does not exist.
     pub(crate) path: PathBuf,
     pub(crate) state: FileState,
+    /// The content of a project's file that is read, unless a person has approved it.
+    pub(crate) unapproved: Option<Unapproved>,
 }
 
 /// The use of a settings file.
@@ -32,8 +31,10 @@ pub(crate) enum FileState {
     Missing,
     /// All its settings apply.
     Used,
-    /// All its settings apply, because this entry of the user's file trusts its directory.
+    /// All its settings apply, because this entry of the user's file trusts its directory, and a person has approved the content.
     Trusted(Origin),
+    /// The file may only narrow until a person approves the content. This entry of the user's file trusts its directory.
+    Unapproved(Origin),
     /// The file may only narrow, and choose tools and a profile if neither the user's file nor the program does.
     Untrusted,
     /// The file belongs to another user and is not read.
@@ -57,122 +58,89 @@ pub(super) fn built_in() -> Result<Layer, ConfigError> {
 pub(super) fn load_named(path: &Path) -> Result<Loaded, ConfigError> {
     let path = std::path::absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     let layer = read(&path, home().as_deref())?;
-    Ok(Loaded { layers: vec![layer], files: vec![ConfigFile { role: "named", path, state: FileState::Used }] })
+    Ok(Loaded { layers: vec![layer], files: vec![ConfigFile::new("named", path, FileState::Used)] })
 }
 
 /// Loads the rules of the file of `--policy`.
 pub(crate) fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, ConfigError> {
     let refused = |source| ConfigError::Policy { path: path.to_owned(), source };
     let path = std::path::absolute(path).map_err(refused)?;
-    reader::rules(&Arc::from(&*path), &text(&path).map_err(refused)?)
+    reader::rules(&Arc::from(&*path), &project_file::text(&path).map_err(refused)?)
 }
 
-/// Loads the user's file, and the nearest project file in the directory or above it.
+/// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved.
 pub(super) fn load_default(directory: &Path) -> Result<Loaded, ConfigError> {
-    let mut loaded = Loaded::default();
-    let home = home();
-    let user = folders::settings();
-    let mut user_layer = Layer::default();
-    if let Some(path) = &user {
-        let mut state = FileState::Missing;
-        if path.try_exists().map_err(|source| ConfigError::Read { path: path.clone(), source })? {
-            user_layer = read(path, home.as_deref())?;
-            state = FileState::Used;
-        }
-        loaded.files.push(ConfigFile { role: "user", path: path.clone(), state });
-    }
-    let project = project(directory, user.as_deref(), home.as_deref(), &user_layer)?;
+    let (mut loaded, user_layer) = load_user()?;
+    let (home, user) = (home(), folders::settings());
+    let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
+    let mut below = built_in()?;
+    below.apply(user_layer.clone());
     loaded.layers.push(user_layer);
-    loaded.layers.extend(project.1);
-    loaded.files.push(project.0);
+    if found.is_empty() {
+        let path = directory.join(folders::settings_name());
+        loaded.files.push(ConfigFile::new("project", path, FileState::Missing));
+    }
+    let first = loaded.files.len();
+    // From the outermost one, because each may only narrow those around it.
+    for file in found.into_iter().rev() {
+        let file = match file {
+            ProjectFile::Ignored(path) => ConfigFile::new("project", path, FileState::Ignored),
+            ProjectFile::Read(found) => {
+                let state = match (&found.trusting, &found.unapproved) {
+                    (None, _) => FileState::Untrusted,
+                    (Some(origin), None) => FileState::Trusted(origin.clone()),
+                    (Some(origin), Some(unapproved)) => {
+                        unapproved.tell_narrowing();
+                        FileState::Unapproved(origin.clone())
+                    }
+                };
+                found.check(&below, user.as_deref())?;
+                below.apply(found.layer.clone());
+                loaded.layers.push(found.layer);
+                ConfigFile { unapproved: found.unapproved, ..ConfigFile::new("project", found.path, state) }
+            }
+        };
+        loaded.files.insert(first, file);
+    }
     Ok(loaded)
 }
 
-fn project(
-    directory: &Path,
-    user: Option<&Path>,
-    home: Option<&Path>,
-    user_layer: &Layer,
-) -> Result<(ConfigFile, Option<Layer>), ConfigError> {
-    let file = |path: PathBuf, state| ConfigFile { role: "project", path, state };
-    let Some((folder, path, is_foreign)) = nearest(directory, user) else {
-        return Ok((file(directory.join(folders::settings_name()), FileState::Missing), None));
-    };
-    let trusting = trust::trusts(user_layer, folder);
-    if trusting.is_none() && is_foreign {
-        return Ok((file(path, FileState::Ignored), None));
-    }
-    let layer = read(&path, home)?;
-    if let Some(trusted) = layer.values.trusted.first() {
-        let reason = "is accepted only in the user's file, because a project cannot trust itself".to_owned();
-        return Err(ConfigError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
-    }
-    let state = match trusting {
-        Some(origin) => FileState::Trusted(origin.clone()),
-        None => {
-            let mut below = built_in()?;
-            below.apply(user_layer.clone());
-            trust::check(&layer, &below, &how_to_trust(folder, user))?;
-            FileState::Untrusted
-        }
-    };
-    Ok((file(path, state), Some(layer)))
+/// Returns the contents of the project's settings files for this directory, the nearest first, and whether the user's file trusts the
+/// directory of each.
+pub(super) fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, ConfigError> {
+    let (home, user) = (home(), folders::settings());
+    let found = project_file::find(directory, user.as_deref(), home.as_deref(), &load_user()?.1)?;
+    let read = found.into_iter().filter_map(|file| match file {
+        ProjectFile::Read(found) => Some((found.content, found.trusting.is_some())),
+        ProjectFile::Ignored(_) => None,
+    });
+    Ok(read.collect())
 }
 
-/// Returns the folder and path of the nearest settings file except the user's own, and whether it belongs to another user. A
-/// dangling link is returned too: skipping it would drop its restrictions.
-fn nearest<'a>(directory: &'a Path, user: Option<&Path>) -> Option<(&'a Path, PathBuf, bool)> {
-    let user = user.and_then(|path| path.canonicalize().ok());
-    directory.ancestors().find_map(|folder| {
-        let path = folder.join(folders::settings_name());
-        let link = path.symlink_metadata().ok()?;
-        let file = path.metadata();
-        let is_file = file.as_ref().map_or(link.is_symlink(), Metadata::is_file);
-        // The owners of a link and of its target both count.
-        let is_foreign = belongs_to_other_user(&link) || file.is_ok_and(|file| belongs_to_other_user(&file));
-        (is_file && (user.is_none() || path.canonicalize().ok() != user)).then_some((folder, path, is_foreign))
-    })
+/// Loads the user's file.
+fn load_user() -> Result<(Loaded, Layer), ConfigError> {
+    let mut loaded = Loaded::default();
+    let Some(path) = folders::settings() else { return Ok((loaded, Layer::default())) };
+    let exists = path.try_exists().map_err(|source| ConfigError::Read { path: path.clone(), source })?;
+    let (layer, state) = match exists {
+        true => (read(&path, home().as_deref())?, FileState::Used),
+        false => (Layer::default(), FileState::Missing),
+    };
+    loaded.files.push(ConfigFile::new("user", path, state));
+    Ok((loaded, layer))
 }
 
-fn how_to_trust(folder: &Path, user: Option<&Path>) -> String {
-    match user {
-        Some(user) => {
-            let folder = folder.display().to_string();
-            format!("to trust the whole file, write trusted = [{folder:?}] at the top of {}", user.display())
-        }
-        None => "to trust the whole file, pass it with --config".to_owned(),
+impl ConfigFile {
+    fn new(role: &'static str, path: PathBuf, state: FileState) -> Self {
+        Self { role, path, state, unapproved: None }
     }
 }
 
 fn read(path: &Path, home: Option<&Path>) -> Result<Layer, ConfigError> {
-    let text = text(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+    let text = project_file::text(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
     reader::layer(&Arc::from(path), &text, home)
-}
-
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
-    }
-    Ok(text)
 }
 
 fn home() -> Option<PathBuf> {
     etcetera::home_dir().ok()
-}
-
-/// Returns true if another user except root owns the file. A directory above the working directory may be shared, like
-/// `/tmp`.
-#[cfg(unix)]
-fn belongs_to_other_user(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
-    let owner = metadata.uid();
-    owner != 0 && owner != rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn belongs_to_other_user(_metadata: &Metadata) -> bool {
-    false
 }

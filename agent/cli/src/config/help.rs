@@ -23,9 +23,11 @@ pub(crate) fn help() -> String {
   settings are replaced.
 
 Trust:
-  A checkout can come from anyone, so a project's file may only narrow grants, lower limits, and
-  choose tools and a profile if the user's file does not. Other settings are an error, unless the
-  user's file lists its directory, or one above it, as trusted. A file of another user is ignored.",
+  A checkout can come from anyone, and programs of a session can write files. So a project's file
+  may only narrow grants, lower limits, and choose tools and one of its own profiles if the user's
+  file does not. Other settings are an error, unless the user's file lists its directory, or one
+  above it, as trusted, and {name} trust has approved the content. A file that may only narrow does
+  not hide those above it. A file of another user is ignored.",
         keys_text(),
         comment(&format!("A named set of these keys: {}", names(|key| key.in_profile))),
         names(|key| key.of_provider),

@@ -115,7 +115,7 @@ declare_keys! {
     /// Apply this profile of the settings files
     profile: Option<Setting<String>> = Key::new("profile", text(filled), None, "\"review\"")
         .with_flag("--profile", Named("NAME"))
-        .with_project(ProjectRule::if_unset());
+        .with_project(ProjectRule::if_unset().labelled("its own, if the user's file does not"));
 
     /// The tools of a session by name, such as 'fs.*'; '!fs.write' excludes
     select: Option<Setting<Vec<String>>> = Key::new("select", replaced(glob), None, r#"["fs.*", "!fs.remove"]"#)
@@ -145,7 +145,7 @@ declare_keys! {
         .with_project(ProjectRule::narrows())
         .in_profiles();
 
-    /// Directories whose project files are trusted, with those below; only in the user's file
+    /// Directories, with those below, whose project files are trusted once their content is approved; only in the user's file
     trusted: Vec<Setting<PathBuf>> = Key::new("trusted", items(directory), Vec::new(), r#"["~/work"]"#);
 
     /// Rules about calls; the strictest match of all files applies

@@ -10,6 +10,8 @@ pub(super) const INSTRUCTS: &str = "it decides what the model is told to do";
 pub(super) const REACHES: &str = "it decides which machines tools reach, and with which secrets";
 pub(super) const CONTRADICTS: &str = "the user's file or the program sets another value";
 pub(super) const GRANTS: &str = "it grants more";
+/// The label of a rule that accepts every value.
+pub(super) const NARROWS: &str = "yes";
 pub(super) const SPENDS: &str = "it can raise a limit";
 
 /// Returns the origin of a project's value that the user's value does not permit.
@@ -30,9 +32,14 @@ impl<S> ProjectRule<S> {
         Self { label, reason, refuses }
     }
 
+    /// Sets the label of a rule that more checks follow.
+    pub(super) fn labelled(self, label: &'static str) -> Self {
+        Self { label, ..self }
+    }
+
     /// Accepts every value, because each one only narrows.
     pub(super) fn narrows() -> Self {
-        Self::new("yes", GRANTS, |_, _| None)
+        Self::new(NARROWS, GRANTS, |_, _| None)
     }
 }
 

@@ -13,6 +13,7 @@ use super::keys::Values;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use crate::folders;
+use crate::trust::Unapproved;
 
 /// The effective settings, each with its origin, and the searched files.
 #[derive(Clone, Debug, Default)]
@@ -179,6 +180,11 @@ impl Settings {
     pub(crate) fn hidden_files(&self, root: &str) -> impl Iterator<Item = &Path> {
         let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
         self.hidden.iter().map(PathBuf::as_path).chain(self.secret_files().filter(move |file| !is_around(file)))
+    }
+
+    /// Returns the contents of the project's files that nobody has approved.
+    pub(crate) fn unapproved(&self) -> impl Iterator<Item = &Unapproved> {
+        self.files.iter().filter_map(|file| file.unapproved.as_ref())
     }
 
     /// Returns the timeouts and retries of provider requests.

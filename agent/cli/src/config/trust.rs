@@ -6,9 +6,10 @@
 use std::path::{Path, PathBuf};
 
 use super::error::ConfigError;
+use super::keys::Values;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
-use super::project::{CONTRADICTS, GRANTS};
+use super::project::{CONTRADICTS, GRANTS, NARROWS};
 
 /// Returns an error for the first setting that an untrusted project file may not have. `user` has the layers below it, and
 /// `advice` says how to trust the file.
@@ -35,6 +36,20 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
         refuse(profile.value.refusal(&user.values))?;
     }
     Ok(())
+}
+
+/// Returns the settings of a file, one on each line. Those that only an approved file may have come first.
+pub(super) fn effects(layer: &Layer) -> Vec<String> {
+    let of_profile = |(name, profile): (&String, &Setting<Values>)| rows(&format!("profile {name}: "), &profile.value);
+    let all = rows("", &layer.values).into_iter().chain(layer.profiles.iter().flat_map(of_profile));
+    let (narrowing, others): (Vec<_>, Vec<_>) = all.partition(|(is_narrowing, _)| *is_narrowing);
+    others.into_iter().chain(narrowing).map(|(_, line)| line).collect()
+}
+
+/// Returns a line for each value that is set, and whether every project may set it.
+fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
+    let set = values.rows().into_iter().filter(|(_, _, origin)| *origin != Origin::Default);
+    set.map(|(key, value, _)| (key.project == NARROWS, format!("{prefix}{} = {value}", key.name))).collect()
 }
 
 /// Returns the origin of the user's entry that trusts this directory or one above it. Returns `None` if there is none. Links

@@ -17,8 +17,20 @@ pub(crate) fn write_project(crib: &Crib, text: &str) {
     std::fs::write(crib.root().join("toolcrib.toml"), text).unwrap();
 }
 
+/// Trusts the root in the user's file, and approves the content of the project's.
 pub(crate) fn trust(crib: &Crib, rest: &str) {
     write_user(crib, &format!("trusted = [{:?}]\n{rest}", crib.root()));
+    approve(crib);
+}
+
+/// Approves the project's contents as they are, with the digests that the program shows. An unreadable file has none.
+pub(crate) fn approve(crib: &Crib) {
+    let shown = crib.run(&["trust"]).stdout;
+    let digests = shown.lines().filter_map(|line| line.trim().strip_prefix("digest: "));
+    let digests: Vec<_> = digests.flat_map(|digest| ["--digest", digest]).collect();
+    if !digests.is_empty() {
+        crib.run(&[&["trust"], &digests[..]].concat()).expect(0);
+    }
 }
 
 /// Returns the value of a setting and its origin: a line, a variable, a flag, or the default.
@@ -156,8 +168,8 @@ fn the_help_shows_a_file_that_can_be_read() {
 #[test]
 fn a_flag_goes_before_the_project_before_the_user() {
     let crib = Crib::new();
-    trust(&crib, "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']");
     write_project(&crib, "model = 'b'\nselect = ['y']\nlimits.max_steps = 9");
+    trust(&crib, "provider = 'openai'\nmodel = 'a'\nstreaming = false\nselect = ['x']\n[profiles.p]\nselect = ['p']");
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "streaming"), (json!(false), "user:4".to_owned()));
     assert_eq!(setting(&document, "model"), (json!("b"), "project:1".to_owned()));

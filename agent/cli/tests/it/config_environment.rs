@@ -14,8 +14,8 @@ fn config_with(crib: &Crib, arguments: &[&str], variables: &[(&str, &str)]) -> V
 #[test]
 fn a_variable_goes_before_the_files_and_after_the_flags() {
     let crib = Crib::new();
-    trust(&crib, "provider = 'openai'\nmodel = 'a'\nprofile = 'p'\n[profiles.p]\nlimits.max_steps = 4");
     write_project(&crib, "model = 'b'\ntimeouts.idle = '5s'");
+    trust(&crib, "provider = 'openai'\nmodel = 'a'\nprofile = 'p'\n[profiles.p]\nlimits.max_steps = 4");
     let variables = [
         ("TOOLCRIB_MODEL", "c"),
         ("TOOLCRIB_STREAMING", "false"),

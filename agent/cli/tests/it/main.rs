@@ -81,6 +81,8 @@ mod origin;
 mod output;
 #[cfg(unix)]
 mod own_files;
+#[cfg(all(unix, feature = "journal", feature = "mcp", feature = "memory", feature = "models", feature = "web"))]
+mod planted;
 mod policy;
 #[cfg(any(feature = "journal", feature = "models"))]
 mod prefix;
@@ -139,6 +141,8 @@ mod terminal_unintended;
 #[cfg(unix)]
 mod terminal_whole;
 mod trust;
+#[cfg(unix)]
+mod trust_content;
 mod usage;
 #[cfg(feature = "web")]
 mod web;

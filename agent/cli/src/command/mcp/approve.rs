@@ -1,17 +1,13 @@
 //! `toolcrib mcp approve`
 
-use std::io::{self, IsTerminal as _};
-use std::sync::Arc;
-
 use serde_json::json;
 use tools::Digest;
 use tools_mcp::config::FileOwner;
 use tools_mcp::trust::{Approval, Change, Pending, Subject};
 
 use super::{ServerOptions, connect};
+use crate::command::approval::is_approved;
 use crate::config::Values;
-use crate::console::Console;
-use crate::dialogue::Dialogue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::mcp::{Configured, Inventory};
@@ -83,33 +79,6 @@ async fn approve_server(inventory: &Inventory, server: &mut Configured, digests:
         server.settings = std::mem::take(&mut server.settings).with_variables(missing);
     }
     Ok(is_approved)
-}
-
-/// Returns true if a digest on the command line or the person at the terminal approves.
-///
-/// # Errors
-/// Returns an error if all digests on the command line are others.
-pub(in crate::command) async fn is_approved(
-    digests: &[Digest],
-    shown: &Digest,
-    what: &'static str,
-) -> Result<bool, Error> {
-    if digests.contains(shown) {
-        return Ok(true);
-    }
-    if !digests.is_empty() {
-        let given = digests.iter().map(Digest::to_string).collect::<Vec<_>>().join(" or ");
-        return Err(Error::WrongDigest { what, shown: *shown, given });
-    }
-    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        notice::hint(&format!("to approve {what} without a terminal, add --digest {shown}"));
-        return Ok(false);
-    }
-    let console: Arc<Console> = Arc::default();
-    let dialogue = Dialogue::new(console);
-    let question = format!("{} [y] yes, [n] no: ", styled(STRONG, format!("Approve {what}?")));
-    let answer = dialogue.open().await.ask(&question).await;
-    Ok(answer.is_some_and(|line| matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")))
 }
 
 /// Returns the facts about a server, unexpanded, with those that have changed.

@@ -1,0 +1,96 @@
+//! `toolcrib trust`
+
+use std::path::Path;
+
+use clap::Args;
+use tools::Digest;
+
+use super::approval::is_approved;
+use crate::config::ConfigOptions;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::instructions;
+use crate::notice::{self, STRONG, styled};
+use crate::output;
+use crate::root::RootOption;
+use crate::trust::{Content, Records, Unapproved};
+use crate::visible::visible;
+
+/// Show and approve the settings and the instructions for agents that a project brings
+///
+/// Settings (toolcrib.toml) may only narrow, and instructions (AGENTS.md) count as text of strangers, until you approve their content. A
+/// change of the content needs it again, and the difference is shown. All settings of an approved file apply if the list `trusted` of
+/// your settings file has its directory or one above it.
+#[derive(Args, Debug)]
+pub(super) struct TrustArgs {
+    #[command(flatten)]
+    root: RootOption,
+
+    #[command(flatten)]
+    config: ConfigOptions,
+
+    /// Approve the content of this digest without a question; repeatable
+    #[arg(long, value_name = "DIGEST")]
+    digest: Vec<Digest>,
+
+    /// Revoke all approvals of these folders
+    #[arg(long, conflicts_with = "digest")]
+    revoke: bool,
+}
+
+impl TrustArgs {
+    pub(super) async fn run(self) -> Result<Exit, Error> {
+        let records = Records::own().ok_or(Error::NoState)?;
+        let contents = self.contents()?;
+        if contents.is_empty() {
+            notice::note("the project has no settings and no instructions");
+        }
+        if self.revoke {
+            return revoke(&records, &contents);
+        }
+        let mut exit = Exit::Success;
+        for content in contents {
+            let path = visible(&content.path().to_string_lossy()).into_owned();
+            match Records::judge(Some(&records), content) {
+                None => output::page(&format!("{}: approved\n", styled(STRONG, path)))?,
+                Some(unapproved) if self.is_approved(&unapproved).await? => {
+                    records.approve(unapproved.content())?;
+                    notice::note(&format!("approved {path}"));
+                }
+                Some(_) => exit = Exit::Refused,
+            }
+        }
+        if exit == Exit::Refused && !self.digest.is_empty() {
+            notice::hint("a content has none of these digests; look at it, and add its own");
+        }
+        Ok(exit)
+    }
+
+    /// Returns the contents that a person can approve, in the order in which they are shown. Each kind adds its own.
+    fn contents(&self) -> Result<Vec<Content>, Error> {
+        let mut contents: Vec<_> = self.config.project_contents()?.into_iter().map(|(content, _)| content).collect();
+        contents.extend(instructions::of_root(Path::new(&self.root.workspace()?)));
+        Ok(contents)
+    }
+
+    /// Shows a content. Returns true if a digest on the command line or the person approves it.
+    async fn is_approved(&self, unapproved: &Unapproved) -> Result<bool, Error> {
+        output::page(&unapproved.page(output::width()))?;
+        let digest = unapproved.content().digest();
+        // With several contents, each digest is one of others.
+        match self.digest.is_empty() {
+            true => is_approved(&[], digest, "this file").await,
+            false => Ok(self.digest.contains(digest)),
+        }
+    }
+}
+
+fn revoke(records: &Records, contents: &[Content]) -> Result<Exit, Error> {
+    for content in contents {
+        let folder = content.folder();
+        if records.revoke(folder)? {
+            notice::note(&format!("revoked the approvals in {}", folder.display()));
+        }
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,105 @@
+//! [`Content`]: the content of a project's file, which a person approves as a whole.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tools::Digest;
+
+/// The content of a project's file at one moment. The text that is used must be the one in here: the file may change meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Content {
+    kind: &'static str,
+    path: PathBuf,
+    text: String,
+    digest: Digest,
+    changed: Option<SystemTime>,
+    effects: Vec<String>,
+}
+
+impl Content {
+    /// Creates the content of a file from the bytes that were read. `kind` separates the approvals of one kind from those of others.
+    pub(crate) fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
+        let digest = Digest::hash_bytes(bytes);
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        Self { kind, path: resolved(path), text, digest, changed: changed(path), effects: Vec::new() }
+    }
+
+    /// Sets the sentences on what an approval brings about, each on one line.
+    #[must_use]
+    pub(crate) fn with_effects(self, effects: Vec<String>) -> Self {
+        Self { effects, ..self }
+    }
+
+    /// Returns the kind.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Returns the path, whose folder has no links.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the folder, whose approvals are kept together.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
+    /// Returns the name of the file.
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Returns the text. Bytes that are not UTF-8 are replaced.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the digest of the bytes.
+    pub(crate) fn digest(&self) -> &Digest {
+        &self.digest
+    }
+
+    /// Returns the time of the last change. Returns `None` if it is not known.
+    pub(crate) fn changed(&self) -> Option<SystemTime> {
+        self.changed
+    }
+
+    /// Returns the sentences on what an approval brings about.
+    pub(crate) fn effects(&self) -> &[String] {
+        &self.effects
+    }
+}
+
+/// Returns the path with all links of its folder resolved.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, path.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Returns the time of the last change of the file, or of the link that leads to it.
+fn changed(path: &Path) -> Option<SystemTime> {
+    let of_link = path.symlink_metadata().ok().and_then(|metadata| changed_at(&metadata));
+    let of_file = path.metadata().ok().and_then(|metadata| changed_at(&metadata));
+    Some(of_link?.max(of_file?))
+}
+
+/// Returns the later one of two times: that of the content, which programs can set, and that of the file's record, which they cannot.
+#[cfg(unix)]
+fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt as _;
+    use std::time::Duration;
+
+    let (seconds, nanoseconds) = (u64::try_from(metadata.ctime()).ok()?, u32::try_from(metadata.ctime_nsec()).ok()?);
+    let of_record = SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))?;
+    Some(metadata.modified().ok()?.max(of_record))
+}
+
+#[cfg(not(unix))]
+fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
+    metadata.modified().ok()
+}

@@ -1,0 +1,291 @@
+//! [`Records`]: the contents that a person has approved, and the first session of each workspace.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tools::Digest;
+use tools_store::private;
+
+use super::{Content, Unapproved};
+use crate::folders;
+
+/// The maximum number of approved contents of a folder. A further one replaces the oldest.
+const MAX_APPROVED: usize = 64;
+
+/// The maximum size of a text that is kept to show the difference later, in bytes.
+const MAX_TEXT: usize = 256 * 1024;
+
+/// The maximum size of a record, in bytes. JSON writes a control character as six.
+const MAX_RECORD: u64 = 6 * 256 * 1024 + 64 * 1024;
+
+/// The number of hexadecimal digits in names of folders and files.
+const DIGITS: usize = 32;
+
+/// The name of the file with the time of the first session.
+const FIRST_SESSION: &str = "first-session";
+
+/// The room for clocks of file systems, which lag behind.
+const CLOCK_LAG: Duration = Duration::from_millis(20);
+
+/// The contents that a person has approved, and the first session of each workspace: a folder for each folder of a project, in the state
+/// folder, which tools cannot reach. Each approval is a file, so processes need no lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Records {
+    folder: PathBuf,
+}
+
+/// A record that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the record of trust {}: {source}; check the folder", path.display())]
+pub(crate) struct RecordError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// A file of an approval.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Approved {
+    kind: String,
+    path: String,
+    digest: Digest,
+    /// `None` if it is too long to be kept.
+    text: Option<String>,
+}
+
+impl Records {
+    /// Returns the records of the user. Returns `None` if the user has no home.
+    pub(crate) fn own() -> Option<Self> {
+        Some(Self { folder: folders::state()?.join("trust") })
+    }
+
+    /// Returns the content with what is known about it, unless a person has approved it. Without `records`, nothing is approved.
+    pub(crate) fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
+        let Some(records) = records else { return Some(Unapproved::new(content, None, false)) };
+        if records.read(&records.path_of(&content)).is_some_and(|approved| approved.is_of(&content)) {
+            return None;
+        }
+        let began = records.first_session(content.path());
+        let is_recent = began.is_some_and(|began| content.changed().is_none_or(|changed| changed + CLOCK_LAG >= began));
+        let before = records.latest(&content);
+        Some(Unapproved::new(content, before, is_recent))
+    }
+
+    /// Records that a person has seen and approved the content.
+    pub(crate) fn approve(&self, content: &Content) -> Result<(), RecordError> {
+        let approved = Approved {
+            kind: content.kind().to_owned(),
+            path: content.path().to_string_lossy().into_owned(),
+            digest: *content.digest(),
+            text: (content.text().len() <= MAX_TEXT).then(|| content.text().to_owned()),
+        };
+        let folder = self.folder_of(content.folder());
+        self.make_room(&folder);
+        self.write(&self.path_of(content), json!(approved).to_string().as_bytes())
+    }
+
+    /// Removes all approvals of a folder. Returns true if there was one.
+    pub(crate) fn revoke(&self, folder: &Path) -> Result<bool, RecordError> {
+        let mut was_approved = false;
+        for (path, _) in approvals(&self.folder_of(folder)) {
+            was_approved |= private::remove(&path).map_err(|source| RecordError { path, source })?;
+        }
+        Ok(was_approved)
+    }
+
+    /// Records that a session begins in this workspace, unless there was one before.
+    pub(crate) fn note_session(&self, workspace: &Path) -> Result<(), RecordError> {
+        let path = self.folder_of(workspace).join(FIRST_SESSION);
+        if path.exists() {
+            return Ok(());
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.write(&path, now.as_millis().to_string().as_bytes())
+    }
+
+    /// Returns the time of the first session that could write the file: one in a folder around it. A record that cannot be read counts as
+    /// one from long ago.
+    fn first_session(&self, file: &Path) -> Option<SystemTime> {
+        let began = |folder: &Path| {
+            let path = self.folder_of(folder).join(FIRST_SESSION);
+            path.symlink_metadata().ok()?;
+            let millis = private::read(&path, MAX_RECORD).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
+            SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(millis))
+        };
+        file.ancestors().skip(1).filter_map(began).min()
+    }
+
+    /// Returns the text of the file that was approved last.
+    fn latest(&self, content: &Content) -> Option<String> {
+        let path = content.path().to_string_lossy();
+        let of_file = |file: &Path| {
+            let approved = self.read(file)?;
+            (approved.kind == content.kind() && approved.path == path).then_some(approved.text?)
+        };
+        approvals(&self.folder_of(content.folder())).iter().rev().find_map(|(file, _)| of_file(file))
+    }
+
+    /// Removes the oldest approvals of a folder that is full.
+    fn make_room(&self, folder: &Path) {
+        let approvals = approvals(folder);
+        let surplus = (approvals.len() + 1).saturating_sub(MAX_APPROVED);
+        for (path, _) in approvals.iter().take(surplus) {
+            // Another process may have removed it.
+            let _ = private::remove(path);
+        }
+    }
+
+    fn read(&self, path: &Path) -> Option<Approved> {
+        serde_json::from_str(&private::read(path, MAX_RECORD).ok()?).ok()
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> Result<(), RecordError> {
+        static DRAFTS: AtomicU64 = AtomicU64::new(0);
+        let failed = |source| RecordError { path: path.to_owned(), source };
+        let folder = path.parent().unwrap_or(&self.folder);
+        private::create_folder(folder).map_err(failed)?;
+        let number = DRAFTS.fetch_add(1, Ordering::Relaxed);
+        let draft = folder.join(format!("draft-{}-{number}", std::process::id()));
+        private::replace(path, &draft, content).map_err(failed)
+    }
+
+    fn folder_of(&self, folder: &Path) -> PathBuf {
+        let key = Digest::hash_bytes(folder.as_os_str().as_encoded_bytes()).to_string();
+        self.folder.join(&key[..DIGITS])
+    }
+
+    fn path_of(&self, content: &Content) -> PathBuf {
+        let key = Digest::hash_json(&json!([content.kind(), content.name(), content.digest()])).to_string();
+        self.folder_of(content.folder()).join(format!("{}.json", &key[..DIGITS]))
+    }
+}
+
+impl Approved {
+    fn is_of(&self, content: &Content) -> bool {
+        self.kind == content.kind() && self.path == content.path().to_string_lossy() && self.digest == *content.digest()
+    }
+}
+
+/// Returns the files of approvals in a folder of records with their times, the oldest first.
+fn approvals(folder: &Path) -> Vec<(PathBuf, SystemTime)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "json"));
+    let timed = |entry: fs::DirEntry| {
+        let time = entry.metadata().and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        (entry.path(), time)
+    };
+    let mut approvals: Vec<_> = files.map(timed).collect();
+    approvals.sort_by(|(one, first), (other, second)| (first, one).cmp(&(second, other)));
+    approvals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records(folder: &Path) -> Records {
+        Records { folder: folder.join("state") }
+    }
+
+    fn content(folder: &Path, text: &str) -> Content {
+        let path = folder.join("AGENTS.md");
+        fs::write(&path, text).unwrap();
+        Content::new("instructions", &path, text.as_bytes())
+    }
+
+    #[test]
+    fn each_approved_content_of_a_file_stays_approved_and_others_show_the_latest() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        let judged = |text: &str| Records::judge(Some(&records), content(folder.path(), text));
+        assert_eq!(judged("one").unwrap().before(), None);
+        for text in ["one", "two"] {
+            records.approve(&content(folder.path(), text)).unwrap();
+            std::thread::sleep(CLOCK_LAG);
+        }
+        assert!(judged("one").is_none() && judged("two").is_none());
+        assert_eq!(judged("three").unwrap().before(), Some("two"));
+        assert!(records.revoke(content(folder.path(), "").folder()).unwrap());
+        assert!(judged("one").is_some());
+    }
+
+    #[test]
+    fn an_approval_holds_for_one_kind_and_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        let approved = content(folder.path(), "text");
+        records.approve(&approved).unwrap();
+        let path = approved.path().to_owned();
+        for other in [
+            Content::new("settings", &path, b"text"),
+            Content::new("instructions", &path.with_file_name("README.md"), b"text"),
+            Content::new("instructions", &folder.path().join("sub/AGENTS.md"), b"text"),
+        ] {
+            assert!(Records::judge(Some(&records), other.clone()).is_some(), "{other:?}");
+        }
+        assert!(Records::judge(None, approved).is_some());
+    }
+
+    #[test]
+    fn a_folder_keeps_the_newest_64() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        (0..70).for_each(|number| records.approve(&content(folder.path(), &number.to_string())).unwrap());
+        let kept = (0..70)
+            .filter(|number| Records::judge(Some(&records), content(folder.path(), &number.to_string())).is_none());
+        assert_eq!(kept.count(), MAX_APPROVED);
+        assert!(Records::judge(Some(&records), content(folder.path(), "69")).is_none());
+    }
+
+    #[test]
+    fn a_file_that_changed_after_a_session_around_it_is_recent() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let records = records(&root);
+        let old = content(&root, "old");
+        assert!(!Records::judge(Some(&records), old.clone()).unwrap().is_recent());
+        std::thread::sleep(CLOCK_LAG * 3);
+        records.note_session(&root).unwrap();
+        assert!(!Records::judge(Some(&records), old).unwrap().is_recent());
+        fs::create_dir(root.join("sub")).unwrap();
+        let new = content(&root.join("sub"), "new");
+        assert!(Records::judge(Some(&records), new).unwrap().is_recent());
+        // Programs can set the time of the content, and not that of the file's record.
+        let path = root.join("AGENTS.md");
+        fs::write(&path, "other").unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(
+            Records::judge(Some(&records), Content::new("instructions", &path, b"other")).unwrap().is_recent(),
+            cfg!(unix)
+        );
+    }
+
+    #[test]
+    fn a_damaged_record_approves_nothing_and_a_damaged_time_is_long_ago() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let records = records(&root);
+        let content = content(&root, "text");
+        records.approve(&content).unwrap();
+        private::replace(&records.path_of(&content), &root.join("draft"), b"{}").unwrap();
+        private::replace(&records.folder_of(&root).join(FIRST_SESSION), &root.join("draft"), b"").unwrap();
+        assert!(Records::judge(Some(&records), content).unwrap().is_recent());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_record_that_others_can_write_approves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        let content = content(folder.path(), "text");
+        records.approve(&content).unwrap();
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        fs::set_permissions(records.path_of(&content), open).unwrap();
+        assert!(Records::judge(Some(&records), content).is_some());
+    }
+}
