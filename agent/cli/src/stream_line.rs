@@ -24,6 +24,7 @@ pub(crate) enum StreamLine<'a> {
     PrefixChanged(PrefixLine<'a>),
     Compacted(CompactedLine<'a>),
     RequestRetried(RetryLine<'a>),
+    ReplyRejected { reason: &'a str, withdraws_text: bool },
     Text { text: &'a str },
     CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
     Progress(ProgressLine<'a>),
@@ -86,6 +87,8 @@ pub(crate) struct RetryLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<FailureKind>,
     message: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    withdraws_text: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -173,7 +176,20 @@ impl<'a> StreamLine<'a> {
                 };
                 let kind = retry.cause.kind();
                 let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
-                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, kind, message })
+                let withdraws_text = retry.withdraws_text;
+                Self::RequestRetried(RetryLine {
+                    retry,
+                    max_retries,
+                    wait_ms,
+                    cause,
+                    status,
+                    kind,
+                    message,
+                    withdraws_text,
+                })
+            }
+            Event::ReplyRejected { reason, withdraws_text } => {
+                Self::ReplyRejected { reason, withdraws_text: *withdraws_text }
             }
             Event::Text { text } => Self::Text { text },
             Event::CallStarted { id, name, arguments, targets, rulings } => {

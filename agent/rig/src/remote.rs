@@ -13,7 +13,7 @@ use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
 use crate::adapter::{Api, Endpoint, Model};
-use crate::retry::{Failure, retry};
+use crate::retry::retry;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -213,21 +213,15 @@ impl Remote {
     /// Requests a turn, with retries.
     async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
         let tools = self.sent(request.tools);
-        // Sent text cannot be withdrawn, so a request is not retried once its text has begun.
+        // No call of a failed turn has run, so a retry only withdraws its text.
         let is_sent = AtomicBool::new(false);
         let send = |text: &str| {
             is_sent.store(true, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink.send(text));
         };
         let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-        let attempt = || async {
-            let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
-            turn.map_err(|failure| Failure {
-                is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
-                ..failure
-            })
-        };
-        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+        let attempt = || self.model.turn(&request, tools, self.streaming, text_sink);
+        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, &is_sent, attempt).await
     }
 }
 

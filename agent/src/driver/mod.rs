@@ -10,6 +10,7 @@ mod error;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
+mod rejected_reply;
 mod replaced_results;
 mod request_turn;
 mod setup;
@@ -20,6 +21,7 @@ mod time_limit;
 mod turn;
 mod whole_turn;
 mod worker_gate;
+mod written_call;
 
 use std::sync::Arc;
 
@@ -30,6 +32,7 @@ use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
 use self::guarded_sink::GuardedSink;
+use self::rejected_reply::RejectedReplies;
 use self::task_news::{note_tasks, reporting};
 use self::time_limit::{cancelled_by, check_timer, stopped};
 use crate::provider::guarded::{wire, wire_tools};
@@ -88,6 +91,7 @@ struct RunContext<'a> {
     sink: &'a Arc<GuardedSink>,
     active: &'a ActiveRun,
     budget: &'a Budget,
+    rejected: &'a RejectedReplies,
 }
 
 impl Driver {
@@ -273,6 +277,7 @@ impl Driver {
             sink: &sink,
             active: &active,
             budget: &budget,
+            rejected: &RejectedReplies::default(),
         };
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);

@@ -112,7 +112,7 @@ impl Driver {
             }
             Some(turn) => turn?,
         };
-        run.record_summary(turn.usage);
+        run.record_usage(turn.usage);
         let text = turn.message.to_text();
         match turn.stop {
             StopReason::Refusal => no_text(SummaryProblem::Refused),

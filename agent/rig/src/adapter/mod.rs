@@ -3,6 +3,7 @@
 mod agent_tool;
 mod api;
 mod base_url;
+mod call_fragments;
 mod conversation;
 mod deferred;
 mod dialect;
@@ -11,6 +12,7 @@ mod event_stream;
 mod exact_arguments;
 mod failure;
 mod fields;
+mod gemini_reply;
 mod generation;
 mod message_end;
 mod message_order;
@@ -23,6 +25,7 @@ mod service_error;
 mod streamed_arguments;
 mod transport;
 mod turn;
+mod written_thoughts;
 
 use agent::provider::{GenerationOptions, ToolChoice};
 use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
@@ -46,6 +49,7 @@ use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
+use written_thoughts::WrittenThoughts;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
@@ -229,12 +233,14 @@ impl Model {
         } else {
             self.model.call(completion).await
         };
-        if response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error)) {
+        let is_lost = response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error));
+        let turn = response
+            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
+            .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
+        if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
         }
-        response
-            .map(|response| turn::turn(self.api, response, arguments, tools))
-            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
+        turn
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
@@ -265,16 +271,28 @@ impl Model {
         has_begun: &mut bool,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
+        let mut texts = (0, WrittenThoughts::default());
         while let Some(item) = stream.next().await {
             let item = item?;
             *has_begun = true;
             let Item::Event(event) = item else { continue };
             arguments.push(&event);
-            if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
-                sink.send(&text);
+            if let (StreamEvent::Text { part, text }, Some(sink)) = (event, text_sink) {
+                if part.index() != texts.0 {
+                    send_text(sink, &texts.1.finish());
+                    texts = (part.index(), WrittenThoughts::default());
+                }
+                send_text(sink, &texts.1.read(&text));
             }
         }
+        text_sink.iter().for_each(|sink| send_text(*sink, &texts.1.finish()));
         stream.finish().await
+    }
+}
+
+fn send_text(sink: TextSink<'_>, text: &str) {
+    if !text.is_empty() {
+        sink.send(text);
     }
 }
 

@@ -57,6 +57,10 @@ impl ServiceError {
             // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
             None => worded().unwrap_or(FailureKind::Internal),
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
+            // Local servers give their own failure to read what the model wrote the status of an internal error.
+            Some(FailureKind::Internal) => {
+                worded().filter(|kind| *kind == FailureKind::MalformedReply).unwrap_or(FailureKind::Internal)
+            }
             Some(kind) => kind,
         }
     }
