@@ -210,7 +210,7 @@ impl WireToolSet {
         let both = || self.tools.iter().chain(&self.hidden);
         let bare = NAMESPACES.iter().find_map(|namespace| name.strip_prefix(namespace)).unwrap_or(name);
         let letters = plain(bare);
-        if letters.is_empty() {
+        if letters.is_empty() || NameGrammar::is_digested(name) {
             return None;
         }
         let mut near = both().filter(|(entry, _)| plain(entry.name().as_str()) == letters);

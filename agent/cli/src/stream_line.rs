@@ -69,6 +69,8 @@ pub(crate) struct CompactedLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     summarised: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     summary_problem: Option<String>,
     bytes_before: u64,
     bytes_after: u64,
@@ -225,11 +227,12 @@ impl<'a> StreamLine<'a> {
 
 impl<'a> CompactedLine<'a> {
     fn new(compacted: &'a Compacted) -> Self {
-        let Compacted { cause, replaced, summarised, summary_problem, before, after, .. } = compacted;
+        let Compacted { cause, replaced, summarised, dropped, summary_problem, before, after, .. } = compacted;
         Self {
             cause: if *cause == CompactionCause::ContextLength { "context_length" } else { "near_limit" },
             replaced,
             summarised: summarised.as_ref().map(|messages| [messages.start, messages.end]),
+            dropped: dropped.as_ref().map(|messages| [messages.start, messages.end]),
             summary_problem: summary_problem.as_ref().map(ToString::to_string),
             bytes_before: before.bytes,
             bytes_after: after.bytes,

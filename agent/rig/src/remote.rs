@@ -12,7 +12,7 @@ use agent::{
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, Model};
+use crate::adapter::{Api, Endpoint, Model, only_model};
 use crate::retry::retry;
 
 /// A provider for a model behind an HTTP service.
@@ -92,11 +92,6 @@ impl Remote {
 
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
-        let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| {
-            let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
-            refused(format!("the name of a model is missing; give one with --model or the setting `model`{example}"))
-        })?;
         if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused(
                 "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
@@ -104,6 +99,16 @@ impl Remote {
         }
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
+        let name = match options.model.clone().filter(|model| !model.trim().is_empty()) {
+            Some(name) => name,
+            None if options.base_url.is_some() || api == Api::Ollama => only_model(&endpoint, &key, options)?,
+            None => {
+                let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
+                return Err(refused(format!(
+                    "the name of a model is missing; give one with --model or the setting `model`{example}"
+                )));
+            }
+        };
         let base_url = endpoint.base_url.clone();
         let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;

@@ -40,7 +40,8 @@ use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
-    Budget, Event, EventSink, Outcome, Provider, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, RequestRetry, Run, RunOptions, Session, Step, Summary, ToolSet,
+    WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -254,6 +255,7 @@ impl Driver {
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
+        let first = self.known_context().is_none().then(|| run.clone());
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
@@ -316,6 +318,13 @@ impl Driver {
         let (mut summary, stop) = reporting(&run_cx, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
+        }
+        if let (Some(first), Some(DriverError::Provider(error)), 0) = (first, &failure, summary.steps)
+            && self.fits_with_search(error, &tools, session)
+        {
+            sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error.into())));
+            drop(present);
+            return Box::pin(self.drive_in_span(session, first, before, check)).await;
         }
         summary.spent = budget.spent();
         if summary.steps > 0 {

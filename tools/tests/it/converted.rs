@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop, prop_assert, prop_oneof, proptest};
 use serde_json::{Value, json};
 use tools::call::{FileRoot, read_arguments};
+use tools::context::ApprovalFuture;
 use tools::protocol::Json;
-use tools::{Approval, ApprovalFuture, Approver, Catalog, Decision, Effects, Policy, Tool, ToolContext, ToolError};
+use tools::{Approval, Approver, Catalog, Decision, Effects, Policy, Tool, ToolContext, ToolError};
 
 use crate::journal::context;
 use crate::notebook::Notebook;
@@ -95,7 +96,7 @@ impl Approver for Seeing {
 #[tokio::test]
 async fn the_approver_sees_the_arguments_that_the_tool_gets() {
     let approver = Arc::new(Seeing::default());
-    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "size": {"type": "integer"}}});
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "size": {"type": "integer"}}, "required": ["path"]});
     let writer = tool(parameters, json!({"writes": ["fs:{path}"]}));
     let cx = ToolContext::new()
         .with_policy(Policy::default())

@@ -100,28 +100,32 @@ impl CallFragments {
 
     /// Returns the open call of a fragment, with true. Returns `None` if there is none yet.
     fn found(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<(usize, bool)> {
-        let by_id = id.and_then(|id| self.calls.iter().rposition(|call| call.id.as_deref() == Some(id)));
         let by_index = || {
             let at = self.calls.iter().rposition(|call| index.is_some() && call.index == index)?;
             let call = &self.calls[at];
+            let is_same = id.is_none() || id == call.id.as_deref();
             let goes_on = match (name, &call.name) {
-                (Some(name), Some(known)) => id.is_none() && name == known && !is_whole(&call.arguments),
-                (Some(_), None) => id.is_none() || call.id.is_none(),
+                (Some(name), Some(known)) => is_same && name == known && (id.is_some() || !is_whole(&call.arguments)),
+                (Some(_), None) => is_same || call.id.is_none(),
                 (None, _) => true,
             };
             goes_on.then_some(at)
         };
-        // Without an index and an id, a fragment goes on with the latest call.
-        let by_order = || match (index, id, name) {
-            (None, None, None) => self.calls.len().checked_sub(1),
-            (None, None, Some(name)) => {
-                let call = self.calls.last()?;
-                let goes_on = call.name.as_deref() == Some(name) && !is_whole(&call.arguments);
-                (goes_on && !call.arguments.is_empty()).then(|| self.calls.len() - 1)
-            }
-            _ => None,
+        // Services give equal ids to several calls, each with a name and an index.
+        let by_id = || {
+            let is_start = name.is_some() && index.is_some();
+            let id = id.filter(|_| !is_start)?;
+            self.calls.iter().rposition(|call| call.id.as_deref() == Some(id))
         };
-        by_id.or_else(by_index).or_else(by_order).map(|at| (at, true))
+        // Without an index and an id, a fragment goes on with the latest call.
+        let by_order = || {
+            let (None, None, Some(call)) = (index, id, self.calls.last()) else { return None };
+            let goes_on = name.is_none_or(|name| {
+                call.name.as_deref() == Some(name) && !call.arguments.is_empty() && !is_whole(&call.arguments)
+            });
+            goes_on.then(|| self.calls.len() - 1)
+        };
+        by_index().or_else(by_id).or_else(by_order).map(|at| (at, true))
     }
 
     fn open(&mut self, index: Option<u64>) -> usize {

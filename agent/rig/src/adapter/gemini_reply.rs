@@ -13,7 +13,7 @@ const IN_PARTS: &str = "(the service sent the arguments in parts, which this pro
 /// Returns a reply with a blocked prompt as a refusal, and with calls whose arguments arrive in parts as invalid ones.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let is_blocked = payload.contains("\"blockReason\"");
-    if !is_blocked && !payload.contains("\"partialArgs\"") {
+    if !is_blocked && !["\"partialArgs\"", "\"willContinue\""].iter().any(|key| payload.contains(key)) {
         return Cow::Borrowed(payload);
     }
     let Ok(mut reply) = serde_json::from_str::<Value>(payload) else { return Cow::Borrowed(payload) };
@@ -28,7 +28,8 @@ pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let candidates = reply.get_mut("candidates").and_then(Value::as_array_mut).into_iter().flatten();
     let parts = candidates.filter_map(|candidate| candidate.pointer_mut("/content/parts")?.as_array_mut()).flatten();
     for call in parts.filter_map(|part| part.get_mut("functionCall")?.as_object_mut()) {
-        if call.remove("partialArgs").is_some() {
+        let goes_on = call.get("willContinue").and_then(Value::as_bool).unwrap_or_default();
+        if call.remove("partialArgs").is_some() || goes_on {
             call.insert("args".to_owned(), IN_PARTS.into());
         }
     }

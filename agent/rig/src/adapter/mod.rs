@@ -4,6 +4,7 @@ mod agent_tool;
 mod api;
 mod base_url;
 mod call_fragments;
+mod context_size;
 mod conversation;
 mod deferred;
 mod dialect;
@@ -17,6 +18,7 @@ mod generation;
 mod message_end;
 mod message_order;
 mod model_limits;
+mod only_model;
 mod outgoing;
 mod payload;
 mod retry_header;
@@ -26,6 +28,8 @@ mod streamed_arguments;
 mod transport;
 mod turn;
 mod written_thoughts;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::provider::{GenerationOptions, ToolChoice};
 use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
@@ -53,6 +57,7 @@ use written_thoughts::WrittenThoughts;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
+pub(crate) use only_model::only_model;
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
@@ -130,6 +135,8 @@ pub(crate) struct Model {
     /// True if the service defers tools.
     has_deferred_tools: bool,
     key: Key,
+    /// The tokens of the context that a refusal of the service named. 0 if there was none.
+    learned_context: AtomicU64,
 }
 
 impl Model {
@@ -185,11 +192,26 @@ impl Model {
         let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
         let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
         let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
-        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key })
+        Ok(Self {
+            api,
+            name,
+            model,
+            generation,
+            fields,
+            separates_results,
+            has_deferred_tools,
+            key,
+            learned_context: AtomicU64::new(0),
+        })
     }
 
-    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
+    /// Returns the tokens of the model's context, as a refusal of the service named them, or as its name says. Returns `None` if they are
+    /// unknown.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
+        let learned = self.learned_context.load(Ordering::Relaxed);
+        if learned > 0 {
+            return Some(learned);
+        }
         match (self.api, model_limits::context(&self.name)?) {
             // The settings of its server decide.
             (Api::Ollama, _) => None,
@@ -237,6 +259,11 @@ impl Model {
         let turn = response
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
             .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
+        if let Err(Failure { error, .. }) = &turn
+            && let Some(context) = context_size::named(error)
+        {
+            self.learned_context.store(context, Ordering::Relaxed);
+        }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
         }

@@ -40,8 +40,13 @@ impl ServiceError {
             None if names_tool(error) => Some(FailureKind::BadSchema),
             kind => kind,
         };
+        // llama.cpp names the size of the context in a field alone.
+        let message = match error.get("n_ctx").and_then(Value::as_u64) {
+            Some(size) => format!("{message} (n_ctx: {size})"),
+            None => message.to_owned(),
+        };
         Self {
-            message: explanations.fold(message.to_owned(), |message, explanation| format!("{message}: {explanation}")),
+            message: explanations.fold(message, |message, explanation| format!("{message}: {explanation}")),
             status: codes.iter().filter_map(|code| code.parse().ok()).find(|status| (400..600).contains(status)),
             retry_after: retry_delay(error),
             kind,

@@ -124,7 +124,8 @@ fn remote(format: Format, service: &Service, generation: GenerationOptions) -> a
 #[tokio::test]
 async fn a_forced_call_of_another_tool_is_offered() {
     for format in DEFERRING {
-        let service = Service::new([answer(format, false)]).await;
+        // The model is asked again, because it makes no call.
+        let service = Service::new([answer(format, false), answer(format, false)]).await;
         let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("tools.call".to_owned()));
         let driver = Driver::new(Arc::new(remote(format, &service, generation)));
         driver.run(&mut session(&shop(100)), "go").await.unwrap();
