@@ -227,3 +227,25 @@ async fn a_refusal_of_the_responses_api_is_one() {
         assert_eq!(answer(&summary), ("I cannot.", &StopReason::Refusal), "{streaming}");
     }
 }
+
+#[tokio::test]
+async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() {
+    let names: Vec<_> = (0..40).map(|number| format!("tool.number_{number}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let refusal = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": 2048,
+        "message": "the request exceeds the available context size, try increasing it"}});
+    let service = Service::new([reply(400, refusal), ok()]).await;
+    let (summary, ..) = run(service.openai(true), &names).await;
+    assert_eq!((answer(&summary).0, service.requests()), ("ok", 2));
+    let offered = |request: usize| service.body(request)["tools"].as_array().unwrap().len();
+    assert_eq!((offered(0), offered(1)), (40, 2));
+}
+
+#[tokio::test]
+async fn an_unknown_tool_without_a_near_name_is_answered_with_the_names_of_the_tools() {
+    let call = json!({"index": 0, "id": "c1", "function": {"name": "launch_rocket", "arguments": "{}"}});
+    let service = Service::new([events(fragment(call) + &finish("tool_calls")), ok()]).await;
+    let (_, session, _) = run(service.openai(true), &["fs.read", "time.now"]).await;
+    let text = result(&session.messages()[2].parts[0]);
+    assert!(text.contains("fs__read") && text.contains("time__now") && !text.contains("crate"), "{text}");
+}

@@ -179,7 +179,7 @@ async fn a_changed_definition_of_a_found_tool_changes_the_prefix() {
 #[tokio::test]
 async fn a_malformed_call_of_another_tool_gets_the_reason() {
     for format in DEFERRING {
-        let malformed = call(format, false, "c", "tools__call", json!({"name": 1}));
+        let malformed = call(format, false, "c", "tools__call", json!({"name": [1]}));
         let service = Service::new([malformed, answer(format, false)]).await;
         driver(format, &service, Some(true)).run(&mut session(&shop(100)), "go").await.unwrap();
         let body = service.body(1);
