@@ -12,7 +12,7 @@ use agent::{
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, Model, only_model};
+use crate::adapter::{Api, Endpoint, ListedModel, Model, only_model};
 use crate::retry::retry;
 
 /// A provider for a model behind an HTTP service.
@@ -99,8 +99,9 @@ impl Remote {
         }
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
-        let name = match options.model.clone().filter(|model| !model.trim().is_empty()) {
-            Some(name) => name,
+        let named = options.model.clone().filter(|model| !model.trim().is_empty());
+        let ListedModel { name, context } = match named {
+            Some(name) => ListedModel { name, context: None },
             None if options.base_url.is_some() || api == Api::Ollama => only_model(&endpoint, &key, options)?,
             None => {
                 let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
@@ -112,6 +113,7 @@ impl Remote {
         let base_url = endpoint.base_url.clone();
         let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;
+        context.into_iter().for_each(|tokens| model.learn_context(tokens));
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();

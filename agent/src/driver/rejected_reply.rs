@@ -9,7 +9,7 @@ use super::metering::charge;
 use super::written_call::written_call;
 use super::{Driver, DriverError, RunContext};
 use crate::provider::{ToolChoice, guarded};
-use crate::{Event, FailureKind, Outcome, ProviderError, Run, Spending, Step, StopReason, Turn};
+use crate::{Event, FailureKind, Outcome, Provider, ProviderError, Run, Spending, Step, StopReason, Turn};
 
 /// The most requests after empty or unreadable replies, which follow one another.
 const MAX_REPEATS: u32 = 2;
@@ -28,15 +28,16 @@ pub(super) struct RejectedReplies {
     is_told: AtomicBool,
 }
 
-/// Returns true if a turn has neither text nor calls, although the model ended it itself.
-pub(super) fn is_empty(turn: &Turn) -> bool {
+/// Returns true if a turn of a model has neither text nor calls, although the model ended it itself. Without a model, an empty result is an
+/// answer.
+pub(super) fn is_empty(turn: &Turn, provider: &dyn Provider) -> bool {
     let says_nothing = |part: &Part| match part {
         Part::Content(content) => content.as_text().is_some_and(|text| text.trim().is_empty()),
         Part::Reasoning { .. } => true,
         _ => false,
     };
     let is_ended = matches!(turn.stop, StopReason::Answer | StopReason::Calls | StopReason::Other(_));
-    is_ended && turn.message.parts.iter().all(says_nothing)
+    is_ended && guarded::is_metered(provider) && turn.message.parts.iter().all(says_nothing)
 }
 
 impl Driver {
@@ -50,9 +51,8 @@ impl Driver {
         run: &mut Run,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
-        // A service answers the same request with the same empty turn less often than with the same malformed call, and has repeated the
-        // latter already.
-        let (note, first_note) = match error {
+        // A service has repeated a request whose reply it cannot read already, so the model is told at once.
+        let (note, told_at) = match error {
             DriverError::Provider(ProviderError::NoAnswer { .. }) => (EMPTY, 1),
             DriverError::Provider(ProviderError::Status { kind, .. } | ProviderError::Reported { kind, .. })
                 if *kind == FailureKind::MalformedReply =>
@@ -61,12 +61,12 @@ impl Driver {
             }
             _ => return Ok(false),
         };
-        if *repeats - first_note.min(*repeats) >= MAX_REPEATS - first_note {
+        if *repeats >= MAX_REPEATS {
             return Ok(false);
         }
         let withdraws_text = is_streamed.swap(false, Ordering::Relaxed);
         run_cx.sink.send(|| Event::ReplyRejected { reason: error.to_string(), withdraws_text });
-        if *repeats == first_note && run.can_be_noted() {
+        if *repeats == told_at && run.can_be_noted() {
             run.add_note(note);
         }
         *repeats += 1;
@@ -79,6 +79,9 @@ impl Driver {
     /// Rejects an answer that is a call written as text, or that comes in place of a required call. The model is told once in a run. After
     /// that, the reason that the turn ended says so.
     pub(super) fn reject_answer(&self, run: &mut Run, run_cx: &RunContext<'_>) {
+        if !guarded::is_metered(&*self.provider) {
+            return;
+        }
         let Step::Done(summary) = run.step() else { return };
         let Outcome::Answer { text, stop: StopReason::Answer } = summary.outcome else { return };
         let (reason, request) = if let Some(tool) = written_call(&text, run_cx.tools, self.wire_tools(run_cx.tools)) {

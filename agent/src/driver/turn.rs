@@ -64,7 +64,7 @@ impl Driver {
             return Ok(());
         };
         let turn = turn?;
-        if is_empty(&turn) {
+        if is_empty(&turn, &*self.provider) {
             run.record_usage(turn.usage);
             return Err(ProviderError::NoAnswer { provider: guarded::name(&*self.provider) }.into());
         }

@@ -21,8 +21,8 @@
 //! 13. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
 //!     of the task is checked when it is read.
 //! 14. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 15. *note* tells the model about arguments that were converted or that the tool ignored because their names are misspelt, and about a former name, also if
-//!     the call failed.
+//! 15. *note* tells the model about arguments that were converted or that the tool ignored because their names are
+//!     misspelt, and about a former name, also if the call failed.
 //! 16. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
@@ -255,6 +255,8 @@ async fn run_stages(
             return Ok(result);
         }
     }
+    // The wait for the journal does not count against the call's deadline.
+    time_limit = caller.deadline_for(entry);
     let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments, checked))?;
     let keys = admit::keys(entry, &caller, &targets);
     let rulings = caller.rulings(entry.tool(), &targets);

@@ -6,8 +6,8 @@ use super::convert;
 use crate::schema::{Misspelt, Reading, misspelt, quote};
 use crate::{Entry, Input, ToolContext};
 
-/// Returns a note for each argument that was read as another value, one for each misspelt argument, and one for a call with a former name of the tool. The result of a nested call is for a
-/// tool, which may parse it, so it has none.
+/// Returns a note for each argument that was read as another value, one for each misspelt argument, and one for a call with a
+/// former name of the tool. The result of a nested call is for a tool, which may parse it, so it has none.
 pub(super) fn notes(
     entry: &Entry,
     caller: &ToolContext,

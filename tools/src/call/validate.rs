@@ -37,7 +37,8 @@ fn judged(entry: &Entry, arguments: &Input, checked: Result<(), ToolErrorKind>) 
     }
 }
 
-/// Returns the targets of a call whose arguments were checked, and lets the handler check what the arguments name in this context, if there is one.
+/// Returns the targets of a call whose arguments were checked, and lets the handler check what the arguments name in this
+/// context, if there is one.
 ///
 /// # Errors
 /// Returns the errors of [`validate`], the handler's own error, or [`ToolErrorKind::Panicked`].

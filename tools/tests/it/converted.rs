@@ -96,7 +96,8 @@ impl Approver for Seeing {
 #[tokio::test]
 async fn the_approver_sees_the_arguments_that_the_tool_gets() {
     let approver = Arc::new(Seeing::default());
-    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}, "size": {"type": "integer"}}, "required": ["path"]});
+    let properties = json!({"path": {"type": "string"}, "size": {"type": "integer"}});
+    let parameters = json!({"type": "object", "properties": properties, "required": ["path"]});
     let writer = tool(parameters, json!({"writes": ["fs:{path}"]}));
     let cx = ToolContext::new()
         .with_policy(Policy::default())

@@ -57,7 +57,7 @@ use written_thoughts::WrittenThoughts;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
-pub(crate) use only_model::only_model;
+pub(crate) use only_model::{ListedModel, only_model};
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
@@ -219,6 +219,11 @@ impl Model {
         }
     }
 
+    /// Sets the tokens of the context as the service names them.
+    pub(crate) fn learn_context(&self, tokens: u64) {
+        self.learned_context.store(tokens, Ordering::Relaxed);
+    }
+
     /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
     /// that.
     pub(crate) fn reserved_tokens(&self) -> u64 {
@@ -262,7 +267,7 @@ impl Model {
         if let Err(Failure { error, .. }) = &turn
             && let Some(context) = context_size::named(error)
         {
-            self.learned_context.store(context, Ordering::Relaxed);
+            self.learn_context(context);
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());

@@ -17,11 +17,22 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// The most names in a message.
 const SHOWN: usize = 10;
 
-/// Returns the name of the only model that the service offers.
+/// A model that a service lists.
+pub(crate) struct ListedModel {
+    pub(crate) name: String,
+    /// The tokens of its context, if the list names them, as those of vLLM, LM Studio and llama.cpp do.
+    pub(crate) context: Option<u64>,
+}
+
+/// Returns the only model that the service offers.
 ///
 /// # Errors
 /// Returns [`ProviderError::Options`] if it offers none or several, or if its list cannot be read.
-pub(crate) fn only_model(endpoint: &Endpoint, key: &Key, options: &ProviderOptions) -> Result<String, ProviderError> {
+pub(crate) fn only_model(
+    endpoint: &Endpoint,
+    key: &Key,
+    options: &ProviderOptions,
+) -> Result<ListedModel, ProviderError> {
     let refused = |reason: String| ProviderError::Options { provider: endpoint.api.name().to_owned(), reason };
     let missing = |reason: String| {
         refused(format!(
@@ -29,14 +40,14 @@ pub(crate) fn only_model(endpoint: &Endpoint, key: &Key, options: &ProviderOptio
         ))
     };
     let url = list_url(endpoint);
-    let names = listed(&url, endpoint.api, key, options)
+    let models = listed(&url, endpoint.api, key, options)
         .map_err(|error| missing(format!("does not list its models at {url}: {}", without_key(&error, &key.secret))))?;
-    match <[String; 1]>::try_from(names) {
-        Ok([name]) => Ok(name),
-        Err(names) if names.is_empty() => Err(missing("lists none".to_owned())),
-        Err(names) => {
-            let more = if names.len() > SHOWN { ", …" } else { "" };
-            let shown = names.into_iter().take(SHOWN).collect::<Vec<_>>().join(", ");
+    match <[ListedModel; 1]>::try_from(models) {
+        Ok([model]) => Ok(model),
+        Err(models) if models.is_empty() => Err(missing("lists none".to_owned())),
+        Err(models) => {
+            let more = if models.len() > SHOWN { ", …" } else { "" };
+            let shown = models.into_iter().take(SHOWN).map(|model| model.name).collect::<Vec<_>>().join(", ");
             Err(missing(format!("has several: {shown}{more}")))
         }
     }
@@ -56,7 +67,7 @@ fn list_url(endpoint: &Endpoint) -> String {
 }
 
 /// Reads the names on a thread with a runtime of its own, because providers are created inside and outside of one.
-fn listed(url: &str, api: Api, key: &Key, options: &ProviderOptions) -> Result<Vec<String>, String> {
+fn listed(url: &str, api: Api, key: &Key, options: &ProviderOptions) -> Result<Vec<ListedModel>, String> {
     let client = outgoing::client(url, options.proxy.as_ref(), &options.timeouts.unwrap_or_default());
     let client = client.map_err(|error| error.to_string())?;
     let secret = key.secret.expose_secret();
@@ -68,7 +79,7 @@ fn listed(url: &str, api: Api, key: &Key, options: &ProviderOptions) -> Result<V
         });
         reader.join().unwrap_or_else(|_| Err("the request panicked".to_owned()))
     })
-    .and_then(|body| names(&body).ok_or_else(|| "the reply is no list of models".to_owned()))
+    .and_then(|body| models(&body).ok_or_else(|| "the reply is no list of models".to_owned()))
 }
 
 async fn fetch(client: &Client, url: &str, api: Api, key: &str) -> reqwest::Result<Vec<u8>> {
@@ -82,11 +93,13 @@ async fn fetch(client: &Client, url: &str, api: Api, key: &str) -> reqwest::Resu
     Ok(request.send().await?.error_for_status()?.bytes().await?.to_vec())
 }
 
-/// Returns the names in a list of OpenAI's form, or of Ollama's.
-fn names(body: &[u8]) -> Option<Vec<String>> {
+/// Returns the models in a list of OpenAI's form, or of Ollama's.
+fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let list = ["data", "models"].iter().find_map(|key| body.get(key)?.as_array())?;
     let name =
         |model: &Value| ["id", "name", "model"].iter().find_map(|key| Some(model.get(key)?.as_str()?.to_owned()));
-    Some(list.iter().filter_map(name).collect())
+    let places = ["/max_model_len", "/context_length", "/max_context_length", "/meta/n_ctx"];
+    let context = |model: &Value| places.iter().find_map(|place| model.pointer(place)?.as_u64());
+    Some(list.iter().filter_map(|model| Some(ListedModel { name: name(model)?, context: context(model) })).collect())
 }
