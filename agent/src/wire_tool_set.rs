@@ -186,6 +186,7 @@ impl WireToolSet {
     /// becomes a text that names no tool, here or in any other set. The call that a call of `tools.call` stands for is read too.
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let call = self.read_outer(call);
+        let call = if self.has_own_caller { call } else { inner_call::readable(call) };
         self.with_inner(&call, &|inner| self.read_call(inner)).unwrap_or(call)
     }
 
@@ -210,7 +211,8 @@ impl WireToolSet {
         let both = || self.tools.iter().chain(&self.hidden);
         let bare = NAMESPACES.iter().find_map(|namespace| name.strip_prefix(namespace)).unwrap_or(name);
         let letters = plain(bare);
-        if letters.is_empty() || NameGrammar::is_digested(name) {
+        let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
+        if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
             return None;
         }
         let mut near = both().filter(|(entry, _)| plain(entry.name().as_str()) == letters);

@@ -83,7 +83,7 @@ async fn the_list_of_calls_in_place_of_a_summary_names_the_called_tools() {
         let invoice = json!({"invoice_id": number.to_string(), "comment": "word ".repeat(200)});
         let call = ToolCall::new(format!("c{number}"), "tools.call", json!({"name": name, "arguments": invoice}));
         let turn = match number {
-            _ if request.is_summary => Ok(Turn::answer("done")),
+            _ if request.is_summary => Ok(Turn::answer("")),
             _ if tokens(request.messages) > 6_000 => Err(too_long()),
             ..20 => Ok(Turn::calls([call])),
             _ => Ok(Turn::answer(request.messages[1].to_text())),
