@@ -15,6 +15,9 @@ pub struct Compacted {
     /// The positions of the messages that a summary replaces, those of an earlier summary included. The system text has position 0.
     /// `None` if there is no new summary.
     pub summarised: Option<Range<usize>>,
+    /// The positions of the messages that are left out without a summary, those of an earlier summary included, because nothing else made
+    /// the request short enough. `None` if there are none.
+    pub dropped: Option<Range<usize>>,
     /// The problem with the model's summary. Near the limit, the messages then stay. After a refusal of the service, a list of their calls
     /// takes the place of a missing summary.
     pub summary_problem: Option<SummaryProblem>,
@@ -34,6 +37,9 @@ pub enum SummaryProblem {
     /// The model or its provider declined to write a summary.
     #[error("the model refused to write a summary")]
     Refused,
+    /// The summary would take as much room as the messages that it summarises.
+    #[error("the summary was not shorter than its messages")]
+    NotShorter,
     /// The output limit cut the summary off.
     #[error("the summary was cut off by the output limit")]
     CutOff,

@@ -9,8 +9,8 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// Only this order is guaranteed:
 /// - `Started` comes first, then `PrefixChanged`, each at most once.
 /// - `Compacted` precedes the texts of its turn.
-/// - The retries of a request precede the texts of its turn. The texts precede the starts of its calls, which are in the order of
-///   the calls.
+/// - The retries of a request precede the texts of its turn. A retry can withdraw the texts before it. The texts precede
+///   the starts of its calls, which are in the order of the calls.
 /// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`
 ///   or `ApprovalDeferred`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
@@ -38,6 +38,14 @@ pub enum Event {
     Compacted(Compacted),
     /// A model request failed and is repeated after a wait.
     RequestRetried(RequestRetry),
+    /// The reply of the model is empty, unreadable or no answer, such as a call that is written as text. The model is told so and asked
+    /// again.
+    ReplyRejected {
+        /// The problem with the reply.
+        reason: String,
+        /// True if the [text](Self::Text) since the last turn is withdrawn.
+        withdraws_text: bool,
+    },
     /// The model wrote text.
     Text {
         /// The next piece of the turn's text.

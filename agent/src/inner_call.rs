@@ -1,7 +1,7 @@
 //! Calls through `tools.call`: the call of one tool that stands for the call of another.
 
 use serde_json::json;
-use tools::protocol::json::Node;
+use tools::protocol::json::{Kind, Node};
 use tools::{Json, ToolCall};
 
 /// The name of the tool that calls tools which a request does not offer.
@@ -24,6 +24,26 @@ pub(crate) fn name(call: &ToolCall) -> &str {
 /// Returns the call that the arguments contain, which may be one of [`CALLER`] itself.
 pub(crate) fn direct_inner(call: &ToolCall) -> Option<ToolCall> {
     Inner::read(&call.name, Some(call.arguments.node()))?.to_call(call)
+}
+
+/// Returns a call of [`CALLER`] with the arguments of its inner call as an object, if they are a text that holds one or null. Other calls
+/// stay.
+pub(crate) fn readable(call: ToolCall) -> ToolCall {
+    let read = || {
+        let outer = Some(call.arguments.node()).filter(|_| call.name == CALLER)?;
+        let (name, arguments) = (outer.get(NAME)?.as_str()?, outer.get(ARGUMENTS)?);
+        let is_known = outer.members().all(|(key, _)| matches!(key, NAME | ARGUMENTS));
+        let arguments = match arguments.kind() {
+            Kind::Null => Json::default(),
+            Kind::String(text) => Json::parse(text).ok().filter(|arguments| arguments.node().is_object())?,
+            _ => return None,
+        };
+        is_known.then(|| ToolCall::new(call.id.as_str(), name, arguments))
+    };
+    match read() {
+        Some(inner) => with_inner(call, &inner),
+        None => call,
+    }
 }
 
 /// A call inside the arguments of another.
@@ -103,6 +123,17 @@ mod tests {
             assert_eq!((inner(&call), name(&call)), (None, CALLER), "{arguments}");
         }
         assert_eq!(inner(&ToolCall::new("a", "fs.read", json!({"name": "x"}))), None);
+    }
+
+    #[test]
+    fn arguments_in_a_text_are_read_and_others_stay() {
+        let read = |arguments| readable(call(arguments)).arguments;
+        let named = json!({"name": "x", "arguments": {"path": "y"}});
+        assert_eq!(read(json!({"name": "x", "arguments": "{\"path\": \"y\"}"})), named);
+        assert_eq!(read(json!({"name": "x", "arguments": null})), json!({"name": "x", "arguments": {}}));
+        for other in [named, json!({"name": "x", "arguments": "y"}), json!({"name": "x", "arguments": "{}", "z": 1})] {
+            assert_eq!(read(other.clone()), other);
+        }
     }
 
     #[test]

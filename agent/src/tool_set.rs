@@ -299,12 +299,28 @@ impl Resolve for Inner {
             Some(SkippedTool { name, reason }) => {
                 Err(ToolError::new(name.as_str(), ToolErrorKind::Unavailable { reason: reason.to_string() }))
             }
-            None => Err(ToolError::not_found(name, self.entries.iter().flat_map(|entry| names_of(entry)))),
+            None => {
+                let error = ToolError::not_found(name, self.entries.iter().flat_map(|entry| names_of(entry)));
+                let is_alone = matches!(error.kind(), ToolErrorKind::NotFound { near } if near.is_empty());
+                Err(if is_alone { self.unlike_any(name).unwrap_or(error) } else { error })
+            }
         }
     }
 }
 
+/// The most tools that the error for an unknown name lists.
+const MOST_LISTED: usize = 32;
+
 impl Inner {
+    /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.
+    /// Returns `None` if these are too many.
+    fn unlike_any(&self, name: &str) -> Option<ToolError> {
+        let offered = self.offer.as_ref().map_or(&self.entries, |offer| &offer.entries);
+        let near = offered.iter().take(MOST_LISTED + 1).map(|entry| entry.name().to_string()).collect::<Vec<_>>();
+        let name: String = name.chars().take(ToolName::MAX_LENGTH).collect();
+        (near.len() <= MOST_LISTED).then(|| ToolError::new(name, ToolErrorKind::NotFound { near }))
+    }
+
     /// Returns the tool of this name or former name.
     fn find(&self, name: &str) -> Option<&Arc<Entry>> {
         match self.entries.binary_search_by(|entry| entry.name().as_str().cmp(name)) {

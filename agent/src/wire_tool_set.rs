@@ -182,16 +182,20 @@ impl WireToolSet {
     /// Returns a model's call with the names of the catalog.
     ///
     /// A wire name takes precedence, so that no tool can take the place of another, also of one outside the set. Otherwise the name
-    /// is the catalog's own. The wire name of an unknown tool becomes a text that names no tool, here or in any other set. The call that a
-    /// call of `tools.call` stands for is read too.
+    /// is the catalog's own, or that of the only tool whose name differs by punctuation or case alone. The wire name of another tool
+    /// becomes a text that names no tool, here or in any other set. The call that a call of `tools.call` stands for is read too.
     pub fn read_call(&self, call: ToolCall) -> ToolCall {
         let call = self.read_outer(call);
+        let call = if self.has_own_caller { call } else { inner_call::readable(call) };
         self.with_inner(&call, &|inner| self.read_call(inner)).unwrap_or(call)
     }
 
     fn read_outer(&self, call: ToolCall) -> ToolCall {
-        let name = match self.names.tool(&call.name) {
-            Some(own) => own.to_string(),
+        let own = self.names.tool(&call.name).map(|own| own.to_string());
+        let is_known = own.as_deref().is_some_and(|own| self.get(own).is_some());
+        let near = if is_known { None } else { self.near(&call.name) };
+        let name = match near.or(own) {
+            Some(own) => own,
             None if ToolName::new(&call.name).is_ok() => WireNames::absent(&call.name),
             None => call.name,
         };
@@ -200,6 +204,20 @@ impl WireToolSet {
             None => call.arguments,
         };
         ToolCall { id: call.id, name, arguments }
+    }
+
+    /// Returns the only tool whose name differs from this one by punctuation, case or the prefix of a namespace alone.
+    fn near(&self, name: &str) -> Option<String> {
+        let both = || self.tools.iter().chain(&self.hidden);
+        let bare = NAMESPACES.iter().find_map(|namespace| name.strip_prefix(namespace)).unwrap_or(name);
+        let letters = plain(bare);
+        let is_own = both().any(|(entry, _)| entry.name().as_str() == name);
+        if letters.is_empty() || is_own || NameGrammar::is_digested(name) {
+            return None;
+        }
+        let mut near = both().filter(|(entry, _)| plain(entry.name().as_str()) == letters);
+        let (entry, _) = near.next()?;
+        near.next().is_none().then(|| entry.name().to_string())
     }
 
     /// Returns an earlier call with the names of the wire.
@@ -230,6 +248,14 @@ impl WireToolSet {
         let former = || both.iter().find_map(|tools| ToolNames::holder(tools, |(entry, _)| entry.tool().into(), name));
         named.or_else(former).map(|(_, wire)| &**wire)
     }
+}
+
+/// The prefixes that models put before names, after the namespaces of their training.
+const NAMESPACES: [&str; 4] = ["functions.", "functions:", "default_api.", "default_api:"];
+
+/// Returns a name without case and punctuation.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Adds each entry to the tools, or to the skipped tools with the reason.

@@ -88,8 +88,24 @@ impl ConfigOptions {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
-        let settings = Settings::from_layers(loaded.layers, environment::values()?, flags, loaded.files)?;
-        Ok(settings.or_provider(environment::provider()))
+        let (mut environment, mut flags) = (environment::values()?, flags);
+        let merged = |environment: &Values, flags: &Values| {
+            Settings::from_layers(loaded.layers.clone(), environment.clone(), flags.clone(), loaded.files.clone())
+        };
+        let settings = match merged(&environment, &flags) {
+            // A flag or a variable completes itself. Next to a setting of a file, the provider is to be named in the file.
+            Err(ConfigError::NoProvider { origin, key }) => {
+                let upper = match origin {
+                    Origin::Flag(_) => &mut flags,
+                    Origin::Environment(_) => &mut environment,
+                    _ => return Err(ConfigError::NoProvider { origin, key }),
+                };
+                upper.provider = environment::completing(upper);
+                merged(&environment, &flags)?
+            }
+            settings => settings?,
+        };
+        Ok(settings.or_provider(environment::provider(None)))
     }
 }
 

@@ -15,8 +15,9 @@ use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
 use crate::wording::counted;
 
-/// The tools that a search offers in any case unless the settings name others: those of most tasks.
-const ALWAYS: [&str; 5] = ["fs.*", "exec.run", "todo.write", "tools.output", "user.ask"];
+/// The tools that a search offers in any case unless the settings name others: those of most tasks. With the system text, their definitions
+/// have at most 2,500 tokens, so that a model with a context of 4,096 tokens has room to work.
+const ALWAYS: [&str; 5] = ["fs.read", "fs.list", "fs.edit", "fs.write", "exec.run"];
 
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {

@@ -174,6 +174,13 @@ impl Observer {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Tells that text of a failed reply does not count.
+    fn withdrawn(&self, is_withdrawn: bool) {
+        if is_withdrawn {
+            self.console.line("   the text since the last call is withdrawn".to_owned());
+        }
+    }
+
     fn show(
         &self,
         agent: Option<&str>,
@@ -214,6 +221,11 @@ impl Observer {
                 let (label, cause) = (styled(ALERT, "retry"), line(&retry.cause.to_string()));
                 self.console
                     .line(format!("{agent}{label} {} of {} in {wait}: {cause}", retry.retry, retry.max_retries));
+                self.withdrawn(retry.withdraws_text);
+            }
+            Event::ReplyRejected { reason, withdraws_text } => {
+                self.console.line(format!("{agent}{} the model again: {}", styled(ALERT, "asking"), line(reason)));
+                self.withdrawn(*withdraws_text);
             }
             Event::CallStarted { id, name, arguments, targets, .. } => {
                 let call = Direct::prompt(&[ToolCall::new(id, name, arguments.clone())]);

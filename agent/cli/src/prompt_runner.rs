@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use agent::refusal::Refusal;
-use agent::{Direct, Driver, Outcome, Run, Selection, Session, Step, StopReason, Summary};
+use agent::{Direct, Driver, FailureKind, Outcome, Run, Selection, Session, Step, StopReason, Summary};
 use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Grant, Target};
 
@@ -137,6 +137,13 @@ impl PromptRunner {
         // Not a hint about a refused call, which a job would count as refused.
         if let Some(CallFailure { tool, .. }) = failure.as_ref().filter(|failure| failure.exit == Exit::NotFound) {
             notice::hint(&how_to_find(tool, session.selection()));
+        }
+        if ended.as_ref().is_err_and(|error| error.kind() == Some(FailureKind::ContextLength)) {
+            notice::hint(
+                "the prompt, the system text and the definitions of the tools do not fit into the model's context; offer fewer tools \
+                 (--select GLOB, or /select GLOB in a chat), begin a new conversation (/clear in a chat), or start the model with a larger \
+                 context",
+            );
         }
         if let Ok(Summary { outcome: Outcome::Answer { text, .. }, .. }) = &ended
             && text.trim().is_empty()

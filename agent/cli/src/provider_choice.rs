@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agent::ModelChoice;
+use agent::{ModelChoice, ProviderOptions};
 
 use crate::config::{Origin, Setting, Settings};
 use crate::program;
@@ -34,12 +34,15 @@ impl ProviderChoice {
                 "using {choice}, because the session {session} began with it (--provider or --model chooses another)"
             ));
         }
+        if choice.model.is_none() {
+            choice.model = default_model(settings, provider);
+        }
         let with_key = program::providers_with_key();
-        if let (Origin::Environment(variable), [(_, service), others @ ..]) = (origin, &with_key[..])
-            && variable == service.key_variable
+        if let Origin::Environment(variable) = origin
+            && with_key.iter().any(|(name, service)| name == provider && service.key_variable == variable)
         {
-            choice.model = service.model.map(str::to_owned);
-            let others: String = others.iter().map(|(_, other)| format!("so is {}; ", other.key_variable)).collect();
+            let others = with_key.iter().map(|(_, service)| service.key_variable).filter(|other| other != variable);
+            let others: String = others.map(|other| format!("so is {other}; ")).collect();
             choice.note = Some(format!(
                 "no provider is configured; using {choice}, because {variable} is set ({others}--provider chooses another)"
             ));
@@ -51,6 +54,14 @@ impl ProviderChoice {
     pub(crate) fn name(&self) -> ModelChoice {
         ModelChoice::new(&self.provider, self.model.clone())
     }
+}
+
+/// Returns the default model of the provider's service. One at a URL of the user's has none.
+fn default_model(settings: &Settings, provider: &str) -> Option<String> {
+    let mut options = ProviderOptions::new();
+    options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
+    let service = program::provider(provider).ok().and_then(|provider| (provider.service)(&options))?;
+    service.model.map(str::to_owned)
 }
 
 /// Formats the provider and the model: `openai with the model gpt-5.1`.

@@ -138,7 +138,9 @@ fn in_workspace<'a>(cx: ToolContext, _control: impl Iterator<Item = &'a Path>) -
 #[cfg(feature = "builtin")]
 fn insert_workspace(services: &mut Services, root: &Path, hidden: impl Iterator<Item = PathBuf>) -> Result<(), Error> {
     let workspace = tools_builtin::fs::Workspace::open(root).and_then(|workspace| workspace.with_hidden(hidden));
-    services.insert(workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?);
+    let workspace = workspace.map_err(|error| Error::Root { path: root.to_owned(), reason: error.to_string() })?;
+    services.insert(tools::call::FileRoot::new(workspace.root()));
+    services.insert(workspace);
     Ok(())
 }
 

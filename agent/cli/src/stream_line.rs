@@ -24,6 +24,7 @@ pub(crate) enum StreamLine<'a> {
     PrefixChanged(PrefixLine<'a>),
     Compacted(CompactedLine<'a>),
     RequestRetried(RetryLine<'a>),
+    ReplyRejected { reason: &'a str, withdraws_text: bool },
     Text { text: &'a str },
     CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
     Progress(ProgressLine<'a>),
@@ -68,6 +69,8 @@ pub(crate) struct CompactedLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     summarised: Option<[usize; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<[usize; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     summary_problem: Option<String>,
     bytes_before: u64,
     bytes_after: u64,
@@ -86,6 +89,8 @@ pub(crate) struct RetryLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<FailureKind>,
     message: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    withdraws_text: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -173,7 +178,20 @@ impl<'a> StreamLine<'a> {
                 };
                 let kind = retry.cause.kind();
                 let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
-                Self::RequestRetried(RetryLine { retry, max_retries, wait_ms, cause, status, kind, message })
+                let withdraws_text = retry.withdraws_text;
+                Self::RequestRetried(RetryLine {
+                    retry,
+                    max_retries,
+                    wait_ms,
+                    cause,
+                    status,
+                    kind,
+                    message,
+                    withdraws_text,
+                })
+            }
+            Event::ReplyRejected { reason, withdraws_text } => {
+                Self::ReplyRejected { reason, withdraws_text: *withdraws_text }
             }
             Event::Text { text } => Self::Text { text },
             Event::CallStarted { id, name, arguments, targets, rulings } => {
@@ -209,11 +227,12 @@ impl<'a> StreamLine<'a> {
 
 impl<'a> CompactedLine<'a> {
     fn new(compacted: &'a Compacted) -> Self {
-        let Compacted { cause, replaced, summarised, summary_problem, before, after, .. } = compacted;
+        let Compacted { cause, replaced, summarised, dropped, summary_problem, before, after, .. } = compacted;
         Self {
             cause: if *cause == CompactionCause::ContextLength { "context_length" } else { "near_limit" },
             replaced,
             summarised: summarised.as_ref().map(|messages| [messages.start, messages.end]),
+            dropped: dropped.as_ref().map(|messages| [messages.start, messages.end]),
             summary_problem: summary_problem.as_ref().map(ToString::to_string),
             bytes_before: before.bytes,
             bytes_after: after.bytes,

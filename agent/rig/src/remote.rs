@@ -12,8 +12,8 @@ use agent::{
 use tools::protocol::wire::{Format, Strictness};
 use tools::source;
 
-use crate::adapter::{Api, Endpoint, Model};
-use crate::retry::{Failure, retry};
+use crate::adapter::{Api, Endpoint, ListedModel, Model, only_model};
+use crate::retry::retry;
 
 /// A provider for a model behind an HTTP service.
 ///
@@ -92,11 +92,6 @@ impl Remote {
 
     fn new(api: Api, options: &ProviderOptions) -> Result<Self, ProviderError> {
         let refused = |reason: String| ProviderError::Options { provider: api.name().to_owned(), reason };
-        let name = options.model.clone().filter(|model| !model.trim().is_empty());
-        let name = name.ok_or_else(|| {
-            let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
-            refused(format!("the name of a model is missing; give one with --model or the setting `model`{example}"))
-        })?;
         if options.base_url.as_deref().is_some_and(|url| !is_plain_url(url)) {
             return Err(refused(
                 "its base URL is not plain; give http(s)://host/path, without a user, a query or a fragment".to_owned(),
@@ -104,9 +99,21 @@ impl Remote {
         }
         let endpoint = Endpoint::new(api, options)?;
         let key = endpoint.key(options)?;
+        let named = options.model.clone().filter(|model| !model.trim().is_empty());
+        let ListedModel { name, context } = match named {
+            Some(name) => ListedModel { name, context: None },
+            None if options.base_url.is_some() || api == Api::Ollama => only_model(&endpoint, &key, options)?,
+            None => {
+                let example = api.default_model().map(|model| format!(", such as {model}")).unwrap_or_default();
+                return Err(refused(format!(
+                    "the name of a model is missing; give one with --model or the setting `model`{example}"
+                )));
+            }
+        };
         let base_url = endpoint.base_url.clone();
         let service_name = endpoint.service_name();
         let model = Model::new(endpoint, &name, key, options)?;
+        context.into_iter().for_each(|tokens| model.learn_context(tokens));
         let retry_policy = options.retry_policy.unwrap_or_default();
         let streaming = options.streaming.unwrap_or(true);
         let strictness = options.strictness.unwrap_or_default();
@@ -213,21 +220,15 @@ impl Remote {
     /// Requests a turn, with retries.
     async fn request(&self, request: Request<'_>) -> Result<Turn, ProviderError> {
         let tools = self.sent(request.tools);
-        // Sent text cannot be withdrawn, so a request is not retried once its text has begun.
+        // No call of a failed turn has run, so a retry only withdraws its text.
         let is_sent = AtomicBool::new(false);
         let send = |text: &str| {
             is_sent.store(true, Ordering::Relaxed);
             request.text_sink.iter().for_each(|sink| sink.send(text));
         };
         let text_sink = (self.streaming && request.text_sink.is_some()).then(|| TextSink::new(&send));
-        let attempt = || async {
-            let turn = self.model.turn(&request, tools, self.streaming, text_sink).await;
-            turn.map_err(|failure| Failure {
-                is_transient: failure.is_transient && !is_sent.load(Ordering::Relaxed),
-                ..failure
-            })
-        };
-        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, attempt).await
+        let attempt = || self.model.turn(&request, tools, self.streaming, text_sink);
+        retry(self.name(), &self.retry_policy, request.deadline, request.retry_sink, &is_sent, attempt).await
     }
 }
 

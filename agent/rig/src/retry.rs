@@ -1,13 +1,15 @@
 //! Retries requests after transient errors, with growing delays, until the deadline.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agent::{ProviderError, RequestRetry, RetrySink};
+use agent::{FailureKind, ProviderError, RequestRetry, RetrySink};
 use tokio::time;
 use tools::call::delays;
 
 use crate::RetryPolicy;
+use crate::adapter::Api;
 
 /// The failure of one attempt.
 #[derive(Debug)]
@@ -17,13 +19,36 @@ pub(crate) struct Failure {
     pub(crate) is_transient: bool,
 }
 
+impl Failure {
+    /// Creates the failure of a turn that the service gave up for this reason, because it cannot read what the model wrote.
+    pub(crate) fn unreadable_turn(api: Api, reason: &str) -> Self {
+        let message = format!("the service cannot read what the model wrote ({reason})");
+        let (provider, kind) = (api.name().to_owned(), FailureKind::MalformedReply);
+        let error = ProviderError::Reported { provider, kind, status: None, message, retry_after: None };
+        Self { error, is_transient: true }
+    }
+
+    /// Returns true if the service cannot read what the model wrote. A model often writes the same again.
+    pub(crate) fn is_unreadable_turn(&self) -> bool {
+        let kind = match &self.error {
+            ProviderError::Status { kind, .. } | ProviderError::Reported { kind, .. } => Some(*kind),
+            _ => None,
+        };
+        kind == Some(FailureKind::MalformedReply)
+    }
+}
+
+/// The most retries after a turn that the service cannot read.
+const UNREADABLE_RETRIES: u32 = 1;
+
 /// Makes attempts until one succeeds, fails permanently, or the retries or the time are used up. Reports each retry before its
-/// wait.
+/// wait, with the information whether it withdraws text that was sent.
 pub(crate) async fn retry<T, F>(
     provider: &str,
     policy: &RetryPolicy,
     deadline: Option<Instant>,
     retries: Option<RetrySink<'_>>,
+    is_sent: &AtomicBool,
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ProviderError>
 where
@@ -36,11 +61,14 @@ where
             Some(deadline) => time::timeout_at(deadline, attempt()).await.map_err(|_| deadline_error(provider))?,
             None => attempt().await,
         };
-        let Failure { error, is_transient } = match outcome {
+        let failure = match outcome {
             Ok(value) => return Ok(value),
             Err(failure) => failure,
         };
-        let Some((number, delay)) = delays.next().filter(|_| is_transient) else { return Err(error) };
+        let most = if failure.is_unreadable_turn() { UNREADABLE_RETRIES } else { u32::MAX };
+        let Failure { error, is_transient } = failure;
+        let next = delays.next().filter(|(number, _)| is_transient && *number <= most);
+        let Some((number, delay)) = next else { return Err(error) };
         let requested = requested_delay(&error);
         let delay = delay.min(policy.longest_delay).max(requested);
         let is_late =
@@ -49,9 +77,11 @@ where
             return Err(error);
         }
         if let Some(retries) = retries {
-            let most = u32::try_from(policy.max_retries).unwrap_or(u32::MAX);
+            let most = most.min(u32::try_from(policy.max_retries).unwrap_or(u32::MAX));
             let wait_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
-            retries.send(RequestRetry::new(number, most, wait_ms, (&error).into()));
+            let withdraws_text = is_sent.swap(false, Ordering::Relaxed);
+            let retry = RequestRetry::new(number, most, wait_ms, (&error).into());
+            retries.send(retry.with_withdrawn_text(withdraws_text));
         }
         time::sleep(delay).await;
     }
@@ -99,7 +129,7 @@ mod tests {
     ) -> (Vec<Duration>, ProviderError) {
         let mut moments = Vec::new();
         let deadline = deadline.map(|after| (time::Instant::now() + after).into_std());
-        let outcome: Result<(), _> = retry("x", &policy, deadline, None, || {
+        let outcome: Result<(), _> = retry("x", &policy, deadline, None, &AtomicBool::new(false), || {
             moments.push(time::Instant::now());
             std::future::ready(Err(fail()))
         })
@@ -146,7 +176,7 @@ mod tests {
         let start = time::Instant::now();
         let deadline = Some((start + 250 * MS).into_std());
         let never = || std::future::pending::<Result<(), Failure>>();
-        let error = retry("x", &policy(), deadline, None, never).await.unwrap_err();
+        let error = retry("x", &policy(), deadline, None, &AtomicBool::new(false), never).await.unwrap_err();
         assert!(matches!(error, ProviderError::Timeout { .. }), "{error:?}");
         assert!((250 * MS..300 * MS).contains(&start.elapsed()));
     }

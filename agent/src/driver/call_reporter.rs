@@ -88,7 +88,7 @@ impl ProgressSink for CallReporter {
 /// them again and reports errors.
 fn judged(call: &ToolCall, tools: &ToolSet, cx: &ToolContext) -> Option<(Vec<Target>, Vec<Json>)> {
     let entry = tools.get(&call.name).ok()?;
-    let targets = entry.targets(&call.arguments).ok()?;
+    let targets = entry.targets(&tools::call::read_arguments(&entry, &call.arguments, cx)).ok()?;
     // Serializing a ruling does not fail: its keys are texts.
     let rulings = cx.rulings(entry.tool(), &targets).filter_map(|ruling| Json::from_serialize(&ruling).ok()).collect();
     Some((targets, rulings))

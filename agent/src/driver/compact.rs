@@ -1,15 +1,17 @@
 //! Compacts a conversation that is about to exceed the model's context.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use tools::protocol::{Message, Role};
 
-use super::metering::{request_bytes, shown_bytes};
+use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::replaced_results::{replace_all, replace_largest};
+use super::summary::head;
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
 use crate::provider::guarded;
-use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run};
+use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session, ToolSet};
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -19,6 +21,12 @@ const GOAL: u64 = 50;
 
 /// The part of the context that the newest messages may have, which a compaction leaves as they are.
 const NEWEST: u64 = 25;
+
+/// The part of a refused request that the next one may have at most.
+const MUST_FREE: u64 = 95;
+
+/// The most bytes of a prompt that is kept of messages that are left out.
+const MAX_PROMPT_BYTES: usize = 1000;
 
 /// The part of the context that a summary replaces at least, unless nothing else helps.
 const WORTH_SUMMARY: u64 = 10;
@@ -63,6 +71,13 @@ impl Driver {
         Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
     }
 
+    /// Returns true if the service refused the first request as too long and the session offers fewer tools now, because the provider
+    /// knows the size of the context from the refusal.
+    pub(super) fn fits_with_search(&self, error: &ProviderError, tools: &ToolSet, session: &Session) -> bool {
+        let is_learned = is_context_length(error) && self.known_context().is_some();
+        is_learned && !tools.is_disclosing() && self.offered_tools(session).is_disclosing()
+    }
+
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.
     pub(super) async fn compact_if_full(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<bool, DriverError> {
         let Some(tokens) = self.context_tokens() else { return Ok(false) };
@@ -102,12 +117,14 @@ impl Driver {
         before: RequestSize,
         run_cx: &RunContext<'_>,
     ) -> Result<bool, DriverError> {
-        let (cause, replaced, summarised, summary_problem) = (room.cause, Vec::new(), None, None);
-        let mut compacted = Compacted { cause, replaced, summarised, summary_problem, before, after: before };
+        let (cause, replaced, summarised, dropped, summary_problem) = (room.cause, Vec::new(), None, None, None);
+        let mut compacted = Compacted { cause, replaced, summarised, dropped, summary_problem, before, after: before };
         let shortened = self.shorten(run, room, &mut compacted, run_cx).await;
         compacted.after = self.request_size(run, run_cx);
         let is_smaller = compacted.after.bytes < before.bytes;
-        if !compacted.replaced.is_empty() || compacted.summarised.is_some() || compacted.summary_problem.is_some() {
+        let is_changed =
+            !compacted.replaced.is_empty() || compacted.summarised.is_some() || compacted.dropped.is_some();
+        if is_changed || compacted.summary_problem.is_some() {
             run_cx.sink.send(|| Event::Compacted(compacted));
         }
         shortened.map(|()| is_smaller || run.has_ended())
@@ -138,7 +155,37 @@ impl Driver {
         if room.is_refused() && self.request_size(run, run_cx).bytes >= compacted.before.bytes {
             self.summarise(run, newest, room, 0, compacted, run_cx).await?;
         }
+        let fits = if room.is_refused() { room.percent(MUST_FREE) } else { room.tokens };
+        if !run.has_ended() && self.request_size(run, run_cx).tokens > fits {
+            compacted.dropped = self.drop_oldest(run, fits, run_cx);
+        }
         Ok(())
+    }
+
+    /// Leaves out the oldest turns, as few as possible, until the next request has at most so many tokens. The first message of the user
+    /// and the last turn stay. Returns the positions of the messages. Returns `None` if nothing can be left out.
+    fn drop_oldest(&self, run: &mut Run, most: u64, run_cx: &RunContext<'_>) -> Option<Range<usize>> {
+        let (start, summarised) = (stable_prefix(run.messages()), run.compaction().summary_end());
+        let ends =
+            turn_starts(run.messages()).filter(|end| *end > start && summarised.is_none_or(|first| *end >= first));
+        let ends: Vec<_> = ends.collect();
+        let before = request_bytes(run);
+        let definitions = self.definition_bytes(run_cx);
+        let shorter = ends.into_iter().filter_map(|end| {
+            let text = dropped_text(&run.messages()[start..end]);
+            let bytes = summarised_bytes(run, start..end, &text);
+            (bytes < before).then_some((end, text, run.compaction().tokens(definitions + bytes)))
+        });
+        let mut found = None;
+        for (end, text, tokens) in shorter {
+            found = Some((end, text));
+            if tokens <= most {
+                break;
+            }
+        }
+        let (end, text) = found?;
+        run.summarise(start..end, text, String::new());
+        Some(start..end)
     }
 
     /// Returns the size of the run's next request, and records it, so that the size of a later one is computed from it.
@@ -147,6 +194,16 @@ impl Driver {
         run.record_bytes(bytes);
         let bytes = self.definition_bytes(run_cx) + bytes;
         RequestSize { bytes, tokens: run.compaction().tokens(bytes) }
+    }
+}
+
+/// Returns the text in place of messages that are left out, with the last prompt among them, which is the present task.
+fn dropped_text(messages: &[Message]) -> String {
+    let title = "[The older part of this conversation was left out to save context.]";
+    let prompt = messages.iter().rev().find(|message| message.role == Role::User).map(Message::to_text);
+    match prompt {
+        Some(prompt) => format!("{title}\n[The user's last message in it]\n{}", head(&prompt, MAX_PROMPT_BYTES)),
+        None => title.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Charges a run's budget.
 
+use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -160,6 +161,13 @@ pub(super) fn request_bytes(run: &Run) -> u64 {
     let (before, summary, after) = run.compaction().split(run.messages());
     let summary = summary.map_or(0, |text| PART_BYTES + text.len() as u64);
     shown_bytes(before, run.compaction()) + summary + shown_bytes(after, run.compaction())
+}
+
+/// Returns the bytes of a request with this text in place of these messages.
+pub(super) fn summarised_bytes(run: &Run, messages: Range<usize>, text: &str) -> u64 {
+    let (before, after) = (&run.messages()[..messages.start], &run.messages()[messages.end..]);
+    let shown = |messages| shown_bytes(messages, run.compaction());
+    shown(before) + PART_BYTES + text.len() as u64 + shown(after)
 }
 
 fn part_bytes(part: &Part) -> u64 {

@@ -10,6 +10,7 @@ mod error;
 mod gated_execution;
 mod guarded_sink;
 mod metering;
+mod rejected_reply;
 mod replaced_results;
 mod request_turn;
 mod setup;
@@ -20,6 +21,7 @@ mod time_limit;
 mod turn;
 mod whole_turn;
 mod worker_gate;
+mod written_call;
 
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ use tools::{CancellationToken, ToolContext};
 use tracing::Instrument as _;
 
 use self::guarded_sink::GuardedSink;
+use self::rejected_reply::RejectedReplies;
 use self::task_news::{note_tasks, reporting};
 use self::time_limit::{cancelled_by, check_timer, stopped};
 use crate::provider::guarded::{wire, wire_tools};
@@ -38,7 +41,8 @@ use crate::repeat::RepeatGuard;
 use crate::run::AnswerCheck;
 use crate::trace::{end_agent, open_agent};
 use crate::{
-    Budget, Event, EventSink, Outcome, Provider, Run, RunOptions, Session, Step, Summary, ToolSet, WireToolSet,
+    Budget, Event, EventSink, Outcome, Provider, RequestRetry, Run, RunOptions, Session, Step, Summary, ToolSet,
+    WireToolSet,
 };
 
 pub(crate) use self::active_run::ActiveRun;
@@ -89,6 +93,7 @@ struct RunContext<'a> {
     sink: &'a Arc<GuardedSink>,
     active: &'a ActiveRun,
     budget: &'a Budget,
+    rejected: &'a RejectedReplies,
 }
 
 impl Driver {
@@ -262,6 +267,7 @@ impl Driver {
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
+        let first = self.known_context().is_none().then(|| run.clone());
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
@@ -285,6 +291,7 @@ impl Driver {
             sink: &sink,
             active: &active,
             budget: &budget,
+            rejected: &RejectedReplies::default(),
         };
         let mut repeats = RepeatGuard::new(self.options.repeats);
         let (mut failure, mut last) = (None, None);
@@ -323,6 +330,13 @@ impl Driver {
         let (mut summary, stop) = reporting(&run_cx, steps).await;
         if let (Outcome::Cancelled, Some(Some(exhausted))) = (&summary.outcome, stop) {
             summary.outcome = Outcome::Budget(exhausted);
+        }
+        if let (Some(first), Some(DriverError::Provider(error)), 0) = (first, &failure, summary.steps)
+            && self.fits_with_search(error, &tools, session)
+        {
+            sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error.into())));
+            drop(present);
+            return Box::pin(self.drive_in_span(session, first, before, check)).await;
         }
         summary.spent = budget.spent();
         if summary.steps > 0 {

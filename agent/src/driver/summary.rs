@@ -7,7 +7,7 @@ use std::ops::Range;
 use tools::protocol::{Message, Role};
 
 use super::compact::{Room, is_context_length, stable_prefix, turn_starts};
-use super::metering::shown_bytes;
+use super::metering::{request_bytes, shown_bytes, summarised_bytes};
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::is_of_search;
 use crate::inner_call;
@@ -74,6 +74,10 @@ impl Driver {
             let is_new = !text.is_empty();
             let written = if is_new { text } else { run.compaction().written_summary().to_owned() };
             let text = message_text(run, covered.clone(), &written, is_new, room, run_cx);
+            if summarised_bytes(run, covered.clone(), &text) >= request_bytes(run) {
+                compacted.summary_problem.get_or_insert(SummaryProblem::NotShorter);
+                return Ok(());
+            }
             run.summarise(covered.clone(), text, written);
             compacted.summarised = Some(covered);
         }
@@ -112,7 +116,7 @@ impl Driver {
             }
             Some(turn) => turn?,
         };
-        run.record_summary(turn.usage);
+        run.record_usage(turn.usage);
         let text = turn.message.to_text();
         match turn.stop {
             StopReason::Refusal => no_text(SummaryProblem::Refused),
@@ -166,7 +170,7 @@ fn found_text(run: &Run, messages: &[Message], run_cx: &RunContext<'_>) -> Strin
 }
 
 /// Returns the beginning of a text, with at most this many bytes.
-fn head(text: &str, most: usize) -> &str {
+pub(super) fn head(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rfind(|end| text.is_char_boundary(*end));
     &text[..end.unwrap_or_default()]
 }

@@ -7,10 +7,12 @@ use tools::protocol::{Message, Part};
 
 use super::checkpoint::LastCheckpoint;
 use super::metering::charge;
+use super::rejected_reply::is_empty;
 use super::{Driver, DriverError, RunContext};
 use crate::disclosure::Hidden;
+use crate::provider::guarded;
 use crate::run::AnswerCheck;
-use crate::{Event, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
+use crate::{Event, ProviderError, Request, RetrySink, Run, Spending, Step, TextSink, Turn};
 
 impl Driver {
     /// Requests a turn and writes its checkpoint, which must precede its calls. Ends the run if its budget has no step left.
@@ -26,24 +28,32 @@ impl Driver {
             return self.checkpoint(run, last, run_cx).await;
         }
         let mut is_compacted = self.compact_if_full(run, run_cx).await?;
+        let (mut repeats, is_streamed) = (0, AtomicBool::new(false));
         while run.step() == Step::Ask {
             if is_compacted {
                 // If the next request fails, the resumed run has the summary.
                 self.checkpoint(run, last, run_cx).await?;
             }
-            match self.request_turn(run, run_cx).await {
+            match self.request_turn(run, &is_streamed, run_cx).await {
                 Ok(()) => break,
+                Err(error) if self.asks_again(&error, &mut repeats, &is_streamed, run, run_cx).await? => {}
                 Err(error) => is_compacted = self.compact_after(error, run, run_cx).await?,
             }
         }
         run_cx.session.record_turn(run.turns());
+        self.reject_answer(run, run_cx);
         run.check_answer(check);
         self.checkpoint(run, last, run_cx).await
     }
 
-    async fn request_turn(&self, run: &mut Run, run_cx: &RunContext<'_>) -> Result<(), DriverError> {
+    async fn request_turn(
+        &self,
+        run: &mut Run,
+        is_streamed: &AtomicBool,
+        run_cx: &RunContext<'_>,
+    ) -> Result<(), DriverError> {
         let sink = run_cx.sink;
-        let is_streamed = AtomicBool::new(false);
+        is_streamed.store(false, Ordering::Relaxed);
         let send = |text: &str| {
             is_streamed.store(true, Ordering::Relaxed);
             sink.send(|| Event::Text { text: text.to_owned() });
@@ -54,6 +64,10 @@ impl Driver {
             return Ok(());
         };
         let turn = turn?;
+        if is_empty(&turn, &*self.provider) {
+            run.record_usage(turn.usage);
+            return Err(ProviderError::NoAnswer { provider: guarded::name(&*self.provider) }.into());
+        }
         let is_unsent = !is_streamed.load(Ordering::Relaxed) && sink.is_active();
         let texts = turn.message.parts.iter().filter_map(text_of).filter(|_| is_unsent);
         let texts: Vec<_> = texts.map(str::to_owned).collect();

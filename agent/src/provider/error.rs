@@ -135,6 +135,14 @@ pub enum ProviderError {
         /// The problem with the response.
         message: String,
     },
+    /// The model's turns had neither text nor calls.
+    #[error(
+        "the model of the provider {provider} answered with neither text nor a call; try again, or use another model"
+    )]
+    NoAnswer {
+        /// The name of the provider.
+        provider: String,
+    },
     /// Any other failure of a provider.
     #[error("the provider {provider} failed: {message}")]
     Failed {
@@ -151,7 +159,7 @@ impl ProviderError {
         match self {
             Self::Status { kind, .. } | Self::Reported { kind, .. } => Some(*kind),
             Self::Connection { .. } | Self::Timeout { .. } => Some(FailureKind::Network),
-            Self::Malformed { .. } => Some(FailureKind::MalformedReply),
+            Self::Malformed { .. } | Self::NoAnswer { .. } => Some(FailureKind::MalformedReply),
             _ => None,
         }
     }

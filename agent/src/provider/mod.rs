@@ -167,7 +167,8 @@ pub struct Request<'a> {
 
 /// A receiver of a turn's text while the model writes it.
 ///
-/// The pieces that a provider sends must add up to the texts of the turn that it returns. A provider may send no piece at all.
+/// The pieces that a provider sends must add up to the texts of the turn that it returns. A provider may send no piece at all. A
+/// [retry](RequestRetry::withdraws_text) can withdraw the pieces before it.
 #[derive(Clone, Copy)]
 pub struct TextSink<'a>(&'a (dyn Fn(&str) + Send + Sync));
 

@@ -17,6 +17,8 @@ pub struct RequestRetry {
     pub wait_ms: u64,
     /// The failure of the previous attempt.
     pub cause: RetryCause,
+    /// True if the [text](crate::Event::Text) since the last turn is withdrawn: it is no part of the next attempt's turn.
+    pub withdraws_text: bool,
 }
 
 /// The failure that a retry follows. Messages are those of the service or the network, without secrets.
@@ -63,7 +65,14 @@ pub struct RetrySink<'a>(&'a (dyn Fn(RequestRetry) + Send + Sync));
 impl RequestRetry {
     /// Creates a retry with its number from 1, the maximum number of retries, the wait in milliseconds and the cause.
     pub fn new(retry: u32, max_retries: u32, wait_ms: u64, cause: RetryCause) -> Self {
-        Self { retry, max_retries, wait_ms, cause }
+        Self { retry, max_retries, wait_ms, cause, withdraws_text: false }
+    }
+
+    /// Sets whether the text of the failed attempt is withdrawn.
+    #[must_use]
+    pub fn with_withdrawn_text(mut self, withdraws_text: bool) -> Self {
+        self.withdraws_text = withdraws_text;
+        self
     }
 }
 

@@ -24,8 +24,20 @@ impl Run {
             return;
         }
         if let Some(message) = check(text, stop) {
-            self.messages.push(Message::text(Role::User, message));
-            self.state = State::Asking;
+            self.continue_with(message);
+        }
+    }
+
+    /// Continues an answered run with this message.
+    pub(crate) fn continue_with(&mut self, message: String) {
+        self.messages.push(Message::text(Role::User, message));
+        self.state = State::Asking;
+    }
+
+    /// Sets the reason that the last turn of an answered run ended.
+    pub(crate) fn end_answer_with(&mut self, reason: StopReason) {
+        if let State::Done(Outcome::Answer { stop, .. }) = &mut self.state {
+            *stop = reason;
         }
     }
 }

@@ -191,8 +191,8 @@ impl Run {
         compaction.version += 1;
     }
 
-    /// Adds the tokens of a request for a summary, which is no turn.
-    pub(crate) fn record_summary(&mut self, usage: Option<Usage>) {
+    /// Adds the tokens of a request whose reply is no turn, such as a summary.
+    pub(crate) fn record_usage(&mut self, usage: Option<Usage>) {
         if let Some(usage) = usage {
             *self.usage.get_or_insert_default() += usage;
         }

@@ -120,7 +120,7 @@ async fn a_result_of_a_search_is_never_cut_however_large_its_budget_and_the_defi
     for budget in [DisclosureBudget::default(), DisclosureBudget::default().with_search_tokens(u64::MAX)] {
         let disclosure = Disclosure::Search { always: Selection::none(), budget };
         let turns =
-            [turn("tools__search", json!({"query": "huge hostile tool invoice", "limit": 20})), Turn::answer("")];
+            [turn("tools__search", json!({"query": "huge hostile tool invoice", "limit": 20})), Turn::answer("done")];
         let (model, mut session) = (Model::new(turns), session(&catalog).with_disclosure(disclosure));
         let answers = run(&model, &mut session).await;
         let result = &results(session.messages())[0].1;

@@ -97,7 +97,7 @@ async fn results_go_to_the_model_in_the_order_of_the_calls() {
         catalog.register(tool(name), handler).unwrap();
     }
     let mut session = session(&catalog);
-    scripted([calling(&["slow", "fast"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    scripted([calling(&["slow", "fast"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
     let texts: Vec<_> = results(session.messages()).iter().map(|(_, result)| result.to_text()).collect();
     assert_eq!(texts, ["slow", "fast"]);
 }
@@ -273,7 +273,7 @@ async fn a_tool_sees_its_call_its_session_and_its_deadline() {
     catalog.register(tool("tells"), tells).unwrap();
     let cx = ToolContext::new().with_session("s-1").with_principal("ada");
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    scripted([calling(&["tells"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    scripted([calling(&["tells"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
     assert_eq!(results(session.messages())[0].1.structured, Some(json!(["a", "s-1", "ada", true]).into()));
 }
 

@@ -145,7 +145,7 @@ async fn however_many_tools_never_yield_the_runtime_keeps_a_thread_and_gets_the_
     release.let_go();
     soon(all_gone(0)).await;
     let mut session = impatient(&catalog);
-    let summary = scripted([calling(&["fine", "spins"]), Turn::answer("")]).run(&mut session, "go").await.unwrap();
+    let summary = scripted([calling(&["fine", "spins"]), Turn::answer("done")]).run(&mut session, "go").await.unwrap();
     assert_eq!(summary.failed_calls, 0, "{:?}", kinds(&session));
 }
 
@@ -216,7 +216,7 @@ async fn the_token_of_an_overdue_call_is_cancelled() {
     };
     catalog.register(tool("looks"), looks).unwrap();
     let mut session = impatient(&catalog);
-    soon(scripted([calling(&["looks"]), Turn::answer("")]).run(&mut session, "go")).await.unwrap();
+    soon(scripted([calling(&["looks"]), Turn::answer("done")]).run(&mut session, "go")).await.unwrap();
     assert_eq!(kinds(&session), ["timeout"]);
     soon(all_gone(0)).await;
 }
@@ -236,7 +236,7 @@ async fn the_time_of_an_approval_is_not_the_calls_even_if_who_approves_blocks_th
     catalog.register(writes, async |_: ToolContext, _: Value| "written".to_owned()).unwrap();
     let cx = ToolContext::new().with_timeout(SHORT).with_approver(Arc::new(Slow));
     let mut session = Session::new(catalog.list(), Selection::new(), cx);
-    soon(scripted([calling(&["writes"]), Turn::answer("")]).run(&mut session, "go")).await.unwrap();
+    soon(scripted([calling(&["writes"]), Turn::answer("done")]).run(&mut session, "go")).await.unwrap();
     assert_eq!(results(session.messages())[0].1, ToolResult::text("written"));
 }
 
@@ -252,7 +252,7 @@ async fn a_thousand_calls_of_a_turn_take_turns() {
     catalog.register(tool("busy"), busy).unwrap();
     let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
     let calls = (0..1000).map(|id| tools::ToolCall::new(format!("c{id}"), "busy", serde_json::json!({})));
-    let driver = Driver::new(Arc::new(agent::Scripted::new([Turn::calls(calls), Turn::answer("")])));
+    let driver = Driver::new(Arc::new(agent::Scripted::new([Turn::calls(calls), Turn::answer("done")])));
     let summary = soon(driver.run(&mut session, "go")).await.unwrap();
     assert_eq!((summary.calls, summary.failed_calls), (1000, 0));
     soon(all_gone(0)).await;

@@ -18,6 +18,7 @@ mod disclosure_hostile;
 mod disclosure_property;
 mod disclosure_search;
 mod driver;
+mod dropped;
 mod event;
 mod exposure;
 mod extract;

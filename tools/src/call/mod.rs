@@ -6,24 +6,26 @@
 //! 1. *resolve* looks up the tool by name, before the future is created, so that no lock is held across an await.
 //! 2. *supply* checks that the context offers the services that the tool requires.
 //! 3. *parse* reads argument text strictly and checks size and depth.
-//! 4. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
-//! 5. *validate* checks the arguments against the schema, computes the targets of the call, and lets the handler
+//! 4. *convert* checks the arguments against the schema. If they do not fit, values of which the schema accepts exactly one reading are
+//!    read so, such as `"5"` as an integer. An absolute path below the [root](FileRoot) becomes relative. The result has a note.
+//! 5. *replay* returns the recorded result of a call that the [journal](crate::journal) has already.
+//! 6. *validate* refuses arguments that do not fit, computes the targets of the call, and lets the handler
 //!    [check](crate::Handler::check) what the arguments name.
-//! 6. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths), and collects
+//! 7. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths), and collects
 //!    the [concerns](crate::Concern) about the call: those of the tool, and URLs that may carry data out of a session that has read
 //!    text of strangers.
-//! 7. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
+//! 8. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
 //!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call.
-//! 8. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
-//! 9. *record intent* writes the call to the journal, if the context has one.
-//! 10. *retry* repeats *run* after a transient failure, if the effects allow it.
-//! 11. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
-//! 12. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
+//! 9. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
+//! 10. *record intent* writes the call to the journal, if the context has one.
+//! 11. *retry* repeats *run* after a transient failure, if the effects allow it.
+//! 12. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
+//! 13. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
 //!     of the task is checked when it is read.
-//! 13. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 14. *note* tells the model about arguments that the tool ignored because their names are misspelt, and about a former name, also if
-//!     the call failed.
-//! 15. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
+//! 14. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
+//! 15. *note* tells the model about arguments that were converted or that the tool ignored because their names are
+//!     misspelt, and about a former name, also if the call failed.
+//! 16. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
 //! follow OpenTelemetry's conventions for generative AI. The span of a nested call is a child of the outer call's span. Arguments and
@@ -79,6 +81,7 @@ mod concerns;
 pub mod content;
 #[doc(hidden)]
 pub mod convention;
+mod convert;
 pub(crate) mod execution;
 mod note;
 mod overflow;
@@ -98,13 +101,14 @@ mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::{ErrorCode, Target, ToolResult};
+use protocol::{ErrorCode, Json, Target, ToolResult};
 use tokio::time::Instant;
 
+use self::convert::Converted;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, Input, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::observer::DeadlineObserver;
 pub use crate::context::order::CallOrder;
@@ -113,6 +117,7 @@ pub use crate::context::place::CallPlace;
 pub use crate::isolate::{ISOLATES_PANICS, Isolated, Panic};
 pub use crate::resolve::{Resolve, Scope};
 pub use ask::AskError;
+pub use convert::FileRoot;
 pub(crate) use execution::Execution;
 pub use retry::delays;
 pub use span::CallSpan;
@@ -141,9 +146,19 @@ pub fn execute(scope: impl Into<Scope>, cx: &ToolContext, name: &str, arguments:
 pub fn validate(entry: &Entry, arguments: Arguments, cx: Option<&ToolContext>) -> Result<Vec<Target>, ToolError> {
     let validated = parse::parse(entry, arguments).map_err(ToolError::from).and_then(|arguments| {
         let time_limit = cx.unwrap_or(&ToolContext::new()).deadline_for(entry);
-        in_time(time_limit, || validate::validate_in(cx, entry, &arguments))
+        in_time(time_limit, || {
+            let Converted { arguments, checked, .. } = convert::convert(cx, entry, arguments);
+            validate::validate_in(cx, entry, &arguments, checked)
+        })
     });
     validated.map_err(|error| error.named(entry.name()))
+}
+
+/// Returns the arguments of a call as the tool gets them in this context, after the stage *convert*. Arguments that are refused stay.
+pub fn read_arguments(entry: &Entry, arguments: &Json, cx: &ToolContext) -> Json {
+    let Ok(input) = parse::parse(entry, arguments.clone().into()) else { return arguments.clone() };
+    let Converted { arguments, .. } = convert::convert(Some(cx), entry, input);
+    arguments.json().clone()
 }
 
 /// Runs a call in a scope that is the running call's scope or a part of it.
@@ -231,7 +246,8 @@ async fn run_stages(
 ) -> Result<ToolResult, ToolError> {
     let ticket = caller.take_ticket();
     ready(entry, &caller)?;
-    let arguments = read(entry, &scope, &caller, arguments)?;
+    let mut time_limit = caller.deadline_for(entry);
+    let Converted { arguments, checked, readings } = in_time(time_limit, || read(entry, &scope, &caller, arguments))?;
     if let Some(record) = record.as_deref_mut() {
         let replayed = Box::pin(record.replay(entry, &scope, &caller, arguments.json())).await;
         if !matches!(replayed, Ok(None)) {
@@ -242,8 +258,9 @@ async fn run_stages(
             return Ok(result);
         }
     }
-    let mut time_limit = caller.deadline_for(entry);
-    let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments))?;
+    // The wait for the journal does not count against the call's deadline.
+    time_limit = caller.deadline_for(entry);
+    let targets = in_time(time_limit, || validate::validate_in(Some(&caller), entry, &arguments, checked))?;
     let keys = admit::keys(entry, &caller, &targets);
     let concerns = concerns::concerns(entry, &caller, &arguments, &targets)?;
     let rulings = caller.rulings(entry.tool(), &targets);
@@ -286,7 +303,7 @@ async fn run_stages(
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;
     }
-    let notes = note::notes(entry, &call.caller, former, &arguments);
+    let notes = note::notes(entry, &call.caller, former, &arguments, &readings);
     let again = retry::may_retry(entry).then(|| (cx.clone(), arguments.clone()));
     if entry.tool().effects.is_open_world() {
         cx.record_exposure();
@@ -332,9 +349,9 @@ fn ready(entry: &Entry, caller: &ToolContext) -> Result<(), ToolErrorKind> {
     supply::supply(entry, caller)
 }
 
-/// Runs the stage *parse* and records the arguments in the span.
-fn read(entry: &Entry, scope: &Scope, caller: &ToolContext, arguments: Arguments) -> Result<Input, ToolErrorKind> {
-    let arguments = parse::parse(entry, arguments)?;
-    span::record_arguments(caller, entry, scope, &arguments);
-    Ok(arguments)
+/// Runs the stages *parse* and *convert*, and records the arguments in the span.
+fn read(entry: &Entry, scope: &Scope, caller: &ToolContext, arguments: Arguments) -> Result<Converted, ToolErrorKind> {
+    let converted = convert::convert(Some(caller), entry, parse::parse(entry, arguments)?);
+    span::record_arguments(caller, entry, scope, &converted.arguments);
+    Ok(converted)
 }

@@ -2,17 +2,25 @@
 
 use protocol::{Content, ToolResult};
 
-use crate::schema::{Misspelt, misspelt, quote};
+use super::convert;
+use crate::schema::{Misspelt, Reading, misspelt, quote};
 use crate::{Entry, Input, ToolContext};
 
-/// Returns a note for each misspelt argument, and one for a call with a former name of the tool. The result of a nested call is for a
-/// tool, which may parse it, so it has none.
-pub(super) fn notes(entry: &Entry, caller: &ToolContext, former: Option<&str>, arguments: &Input) -> Vec<Content> {
-    if caller.depth() > 0 || (entry.is_closed() && former.is_none()) {
+/// Returns a note for each argument that was read as another value, one for each misspelt argument, and one for a call with a
+/// former name of the tool. The result of a nested call is for a tool, which may parse it, so it has none.
+pub(super) fn notes(
+    entry: &Entry,
+    caller: &ToolContext,
+    former: Option<&str>,
+    arguments: &Input,
+    readings: &[Reading],
+) -> Vec<Content> {
+    let is_plain = former.is_none() && readings.is_empty();
+    if caller.depth() > 0 || (entry.is_closed() && is_plain) {
         return Vec::new();
     }
-    let misspelt = misspelt(&entry.tool().parameters, arguments.node());
-    if misspelt.is_empty() && former.is_none() {
+    let misspelt = if entry.is_closed() { Vec::new() } else { misspelt(&entry.tool().parameters, arguments.node()) };
+    if misspelt.is_empty() && is_plain {
         return Vec::new();
     }
     let spelling = entry.spelling(caller.wire());
@@ -22,7 +30,8 @@ pub(super) fn notes(entry: &Entry, caller: &ToolContext, former: Option<&str>, a
         Content::text(format!("note: {given} is not a parameter of {tool}; did you mean {near}?"))
     };
     let renamed = former.map(|former| Content::text(spelling.renamed(former, entry.name())));
-    misspelt.iter().map(note).chain(renamed).collect()
+    let read = readings.iter().map(|reading| convert::note(reading, |name| spelling.argument(name).to_owned()));
+    read.chain(misspelt.iter().map(note)).chain(renamed).collect()
 }
 
 /// Adds notes to a result. Model services show a structured value only without other content, so the value becomes text first.

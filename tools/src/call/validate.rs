@@ -8,10 +8,18 @@ use crate::{Entry, Input, ToolContext, ToolError, ToolErrorKind, Violation, sche
 /// Validates the arguments and returns the targets of the call.
 ///
 /// # Errors
+/// Returns the errors of [`judged`].
+pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
+    judged(entry, arguments, entry.check_arguments(arguments))
+}
+
+/// Returns the targets of a call whose arguments were checked.
+///
+/// # Errors
 /// - [`ToolErrorKind::InvalidArguments`] if the arguments do not fit the schema or form no target, such as a path that leaves its root.
 /// - [`ToolErrorKind::Unavailable`] if a schema does not compile.
-pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, ToolErrorKind> {
-    match entry.check_arguments(arguments) {
+fn judged(entry: &Entry, arguments: &Input, checked: Result<(), ToolErrorKind>) -> Result<Vec<Target>, ToolErrorKind> {
+    match checked {
         Ok(()) => entry
             .targets(arguments.json())
             .map_err(|error| ToolErrorKind::InvalidArguments { violations: vec![violation(&error, entry, arguments)] }),
@@ -29,7 +37,8 @@ pub(crate) fn validate(entry: &Entry, arguments: &Input) -> Result<Vec<Target>, 
     }
 }
 
-/// Runs [`validate`], and lets the handler check what the arguments name in this context, if there is one.
+/// Returns the targets of a call whose arguments were checked, and lets the handler check what the arguments name in this
+/// context, if there is one.
 ///
 /// # Errors
 /// Returns the errors of [`validate`], the handler's own error, or [`ToolErrorKind::Panicked`].
@@ -37,8 +46,9 @@ pub(super) fn validate_in(
     cx: Option<&ToolContext>,
     entry: &Entry,
     arguments: &Input,
+    checked: Result<(), ToolErrorKind>,
 ) -> Result<Vec<Target>, ToolError> {
-    let targets = validate(entry, arguments)?;
+    let targets = judged(entry, arguments, checked)?;
     if let Some(cx) = cx {
         Panic::catch(|| entry.handler().check(cx, arguments))
             .unwrap_or_else(|Panic(message)| Err(ToolErrorKind::Panicked { message }.into()))?;

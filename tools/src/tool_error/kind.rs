@@ -15,7 +15,7 @@ use crate::{Concern, Source, Violation};
 pub enum ToolErrorKind {
     /// There is no tool with this name.
     NotFound {
-        /// Similar names, the most similar first.
+        /// Similar names, the most similar first. More than three are the names of all tools, of which none is similar.
         near: Vec<String>,
     },
     /// Several linked crates submit the name, so the call does not run.

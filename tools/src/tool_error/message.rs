@@ -123,7 +123,13 @@ pub(crate) fn listed<'a>(violations: impl IntoIterator<Item = &'a Violation>) ->
     violations.into_iter().map(Violation::to_string).collect::<Vec<_>>().join("; ")
 }
 
+/// The most names that are [similar](ToolError::near) to another one. More names are those of all tools.
+const MOST_SIMILAR: usize = 3;
+
 fn suggested(near: &[Cow<'_, str>]) -> String {
+    if near.len() > MOST_SIMILAR {
+        return format!("; the tools are {}", near.join(", "));
+    }
     let unlisted =
         "list the available tools: a session has only the selected ones, and a crate that no code names is not linked";
     format!("; {}", ToolError::did_you_mean(near).as_deref().unwrap_or(unlisted))

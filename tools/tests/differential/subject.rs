@@ -106,7 +106,9 @@ impl Subject {
         tally.invalid += usize::from(!valid);
         tally.misfit += usize::from(*valid && expected.is_none());
         let message = format!("{} as {name} of {}: serde gives {expected:?}, the tool {ran:?}", self.name, case.text);
-        assert!(ran.is_none() || *valid, "a call ran that the validator refuses: {message}");
+        // A note tells of the values that had one reading.
+        let is_converted = ran.as_ref().is_some_and(|ran| ran.contains("\nnote: "));
+        assert!(ran.is_none() || *valid || is_converted, "a call ran that the validator refuses: {message}");
         if *valid && expected != ran {
             let mut kinds = Intended::ALWAYS.iter().chain(self.intended);
             assert!(kinds.any(|kind| kind.explains(facts, expected.as_deref(), ran.as_deref())), "{message}");

@@ -130,7 +130,7 @@ async fn invalid_arguments_are_never_put_before_an_approver() {
     let catalog = echoing([reader("read")]);
     let approver = Arc::new(Scripted(Decision::Allow, Mutex::default()));
     let cx = ToolContext::new().with_approver(approver.clone());
-    catalog.execute(&cx, "read", json!({"path": 1})).await.unwrap_err();
+    catalog.execute(&cx, "read", json!({"path": 1.5})).await.unwrap_err();
     assert!(approver.1.lock().unwrap().is_empty());
 }
 

@@ -74,7 +74,7 @@ async fn every_refusal_is_written_down() {
     catalog.register(closed("closed"), echo).unwrap();
     let runs = counting(&mut catalog, writer("send"));
     let cx = context(&notebook).with_grant(Grant::default());
-    for (name, arguments) in [("nope", json!({})), ("closed", json!({"text": 1})), ("send", json!({"to": "a"}))] {
+    for (name, arguments) in [("nope", json!({})), ("closed", json!({"text": 1.5})), ("send", json!({"to": "a"}))] {
         run(&catalog, &cx, name, arguments).await.unwrap_err();
     }
     catalog.execute(&cx, "closed", "{\"text\": \"a\", \"text\": \"b\"}").await.unwrap_err();

@@ -45,7 +45,7 @@ async fn a_refused_call_reaches_no_layer() {
     let log = Log::default();
     let catalog = echoing([closed("closed"), reader("read")]);
     let cx = granted(&["fs:read:src/**"]).with_layer(Arc::new(Trace("a", log.clone())));
-    catalog.execute(&cx, "closed", json!({"text": 1})).await.unwrap_err();
+    catalog.execute(&cx, "closed", json!({"text": 1.5})).await.unwrap_err();
     catalog.execute(&cx, "read", json!({"path": "b"})).await.unwrap_err();
     catalog.execute(&cx.clone().with_approver(Arc::new(No)), "read", json!({"path": "b"})).await.unwrap_err();
     assert_eq!(log.taken(), [""; 0]);

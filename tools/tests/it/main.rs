@@ -12,6 +12,7 @@ mod ask;
 mod catalog;
 mod check;
 mod computed;
+mod converted;
 mod corpus;
 mod deadline_observer;
 mod default_argument;

@@ -156,7 +156,10 @@ async fn the_arguments_of_a_kept_call_are_told_as_those_of_its_tool() {
     ] {
         let observed = observed(&catalog, "later", arguments.clone().into()).await;
         assert_eq!(observed.contains("canary"), is_told, "{arguments}: {observed}");
-        let is_valid = arguments["tool"].is_string() && arguments["arguments"].is_object();
+        // The tool and the object in a text have one reading.
+        let is_object = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object());
+        let kept = &arguments["arguments"];
+        let is_valid = !arguments["tool"].is_null() && (kept.is_object() || kept.as_str().is_some_and(is_object));
         assert_eq!(observed.contains("runs "), is_valid, "a preview is shown: {observed}");
     }
 }

@@ -1,17 +1,37 @@
 //! The settings of the environment.
 
+use agent::provider::ModelService;
+
 use super::error::ConfigError;
 use super::key::KeyAbout;
 use super::keys::Values;
 use super::origin::{Origin, Setting};
 use crate::program;
 
-/// Returns the first provider, by name, whose key is in the environment.
-pub(super) fn provider() -> Option<Setting<String>> {
-    program::providers_with_key().into_iter().next().map(|(name, service)| {
+/// The provider for a URL without one: local servers and gateways have its format.
+const FOR_URLS: &str = "openai";
+
+/// Returns the first provider, by name, whose key is in the environment. With a model, one with a default model of the same family precedes.
+pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
+    let family = |model: &str| model.split(['-', '.', ':']).next().unwrap_or_default().to_ascii_lowercase();
+    let with_key = program::providers_with_key();
+    let is_related = |service: &ModelService| {
+        let (Some(model), Some(default)) = (model, service.model) else { return false };
+        family(model.rsplit('/').next().unwrap_or(model)) == family(default)
+    };
+    let related = with_key.iter().find(|(_, service)| is_related(service));
+    related.or(with_key.first()).map(|(name, service)| {
         let origin = Origin::Environment(service.key_variable.to_owned());
-        Setting { value: name.to_owned(), origin }
+        Setting { value: (*name).to_owned(), origin }
     })
+}
+
+/// Returns the provider for values that name none: the one for URLs if they name a URL, else the one of a key in the environment.
+pub(super) fn completing(values: &Values) -> Option<Setting<String>> {
+    match (&values.base_url, &values.model) {
+        (Some(url), _) => Some(Setting { value: FOR_URLS.to_owned(), origin: url.origin.clone() }),
+        (None, model) => provider(model.as_ref().map(|model| model.value.as_str())),
+    }
 }
 
 /// Reads the variables of the keys. An empty variable counts as unset.

@@ -42,12 +42,13 @@ pub(super) fn search_line(query: &str, found: &[ToolName], others: usize) -> Str
 
 /// Says what later requests leave out.
 pub(super) fn compacted_line(compacted: &Compacted) -> String {
-    let Compacted { replaced, summarised, summary_problem, before, after, .. } = compacted;
+    let Compacted { replaced, summarised, dropped, summary_problem, before, after, .. } = compacted;
     let count = |count: usize, unit: &str| counted(u64::try_from(count).unwrap_or(u64::MAX), unit);
     let results = (!replaced.is_empty()).then(|| format!("{} left out", count(replaced.len(), "result")));
     let messages = summarised.as_ref().map(|messages| format!("{} summarised", count(messages.len(), "message")));
     let problem = summary_problem.as_ref().map(|problem| line(&problem.to_string()));
-    let parts = results.into_iter().chain(messages).chain(problem).collect::<Vec<_>>().join(", ");
+    let oldest = dropped.as_ref().map(|dropped| format!("{} dropped", count(dropped.len(), "old message")));
+    let parts = results.into_iter().chain(messages).chain(oldest).chain(problem).collect::<Vec<_>>().join(", ");
     let label = styled(FAINT, "compacted");
     format!("{label}: {parts}; from about {} to {}", counted(before.tokens, "token"), after.tokens)
 }

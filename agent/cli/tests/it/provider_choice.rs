@@ -83,9 +83,57 @@ fn a_key_that_no_setting_names_is_sent_to_no_other_service() {
         refused(&[], &[]);
     }
     write_user(&crib, "");
-    refused(&["--base-url", &url, "--model", "m"], &[]);
-    refused(&["--model", "m"], &[("TOOLCRIB_BASE_URL", &url)]);
     assert!(requests.try_recv().is_err());
+}
+
+#[test]
+fn a_url_alone_has_the_format_of_most_servers_and_no_key_of_another_provider() {
+    let crib = Crib::new();
+    for (arguments, is_variable) in [(&["--model", "m"][..], false), (&["--model", "m"], true)] {
+        let (url, requests) = serve([Some(ANSWER)]);
+        let (flags, variables) = match is_variable {
+            true => (vec![], vec![("TOOLCRIB_BASE_URL", url.as_str()), ANTHROPIC]),
+            false => (vec!["--base-url", url.as_str()], vec![ANTHROPIC]),
+        };
+        let ended = run(&crib, &[&["run", "hello"][..], arguments, &flags].concat(), &variables).expect(0);
+        assert_eq!(ended.stdout.trim_end(), "It says hello.");
+        let request = requests.recv().unwrap();
+        assert!(request.contains("\"messages\"") && !request.contains("sk-secret"), "{request}");
+    }
+}
+
+#[test]
+fn a_url_alone_uses_the_only_model_of_its_service() {
+    let list = |names: &[&str]| {
+        let names: Vec<_> = names.iter().map(|name| json!({"id": name})).collect();
+        let body = json!({"object": "list", "data": names}).to_string();
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let crib = Crib::new();
+    let one: &'static str = list(&["tiny"]).leak();
+    let (url, requests) = serve([Some(one), Some(ANSWER)]);
+    let ended = run(&crib, &["run", "hello", "--base-url", &url], &[]).expect(0);
+    assert_eq!(ended.stdout.trim_end(), "It says hello.");
+    assert!(requests.iter().any(|request| request.contains("\"model\":\"tiny\"")));
+    let two: &'static str = list(&["tiny", "large"]).leak();
+    let (url, _requests) = serve([Some(two)]);
+    let ended = run(&crib, &["run", "hello", "--base-url", &url], &[]).expect(2);
+    assert!(ended.stderr.contains("tiny, large") && ended.stderr.contains("--model"), "{ended:#?}");
+}
+
+#[test]
+fn a_model_alone_has_the_provider_of_a_key_and_that_of_its_family_first() {
+    let crib = Crib::new();
+    for (model, provider) in [("gpt-4o", "openai"), ("claude-haiku-4-5", "anthropic"), ("other", "anthropic")] {
+        let document = config(&crib, &["--model", model], &[OPENAI, ANTHROPIC]);
+        assert_eq!(setting(&document, "provider").0, json!(provider), "{model}");
+        assert_eq!(setting(&document, "model").0, json!(model));
+    }
+    let ended = run(&crib, &["run", "x", "--model", "m"], &[]).expect(2);
+    assert!(ended.stderr.contains("without a provider"), "{ended:#?}");
 }
 
 #[test]
@@ -107,12 +155,12 @@ fn a_setting_goes_before_a_key_in_the_environment() {
 }
 
 #[test]
-fn a_provider_that_a_setting_names_has_no_default_model() {
+fn a_provider_alone_has_its_default_model_and_none_at_another_url() {
     let crib = Crib::new();
-    let arguments = ["--provider", "openai"];
-    assert_eq!(setting(&config(&crib, &arguments, &[OPENAI]), "model").0, Value::Null);
-    let ended = run(&crib, &[&["run", "x"][..], &arguments].concat(), &[OPENAI]).expect(2);
-    assert!(ended.stderr.contains("name of a model is missing"), "{ended:#?}");
+    let model = |arguments: &[&str]| setting(&config(&crib, arguments, &[OPENAI]), "model").0;
+    assert!(model(&["--provider", "openai"]).as_str().unwrap().starts_with("gpt-"));
+    assert_eq!(model(&["--provider", "openai", "--base-url", "http://127.0.0.1:9"]), Value::Null);
+    assert_eq!(model(&["--provider", "ollama"]), Value::Null);
 }
 
 #[test]

@@ -110,7 +110,15 @@ fn assistant(api: Api, message: &Message, tools: &WireToolSet) -> AssistantMessa
             beside = Some(if tools.is_deferring() { fields } else { deferred::without_search(fields) });
             return None;
         }
-        let (fields, block) = (beside.take(), block(part)?);
+        let fields = beside.take();
+        let picture = match part {
+            Part::Content(content) if api == Api::Gemini && fields.is_some() => image(content),
+            _ => None,
+        };
+        let block = match picture {
+            Some(picture) => AssistantContent::Image(picture),
+            None => block(part)?,
+        };
         Some(match fields {
             Some(fields) => fields::with_fields(api, block, fields),
             None => block,

@@ -102,6 +102,16 @@ pub(super) const MESSAGES: &[(FailureKind, &str)] = &[
     (FailureKind::Quota, "Your credit balance is too low"),
     // Anthropic, docs.anthropic.com, "Errors": status 400, `invalid_request_error`.
     (FailureKind::ContentPolicy, "Output blocked by content filtering policy"),
+    // llama.cpp, common/chat-parser.cpp and tools/server: status 500, `server_error`, "Failed to parse input at pos 12: …".
+    (FailureKind::MalformedReply, "Failed to parse input at pos"),
+    // llama.cpp: "Failed to parse tool call arguments as JSON: …".
+    (FailureKind::MalformedReply, "Failed to parse tool call arguments"),
+    // llama.cpp: "The model produced output that does not match the expected … format".
+    (FailureKind::MalformedReply, "model produced output that does not match the expected"),
+    // Ollama, server/routes.go: status 500, "error parsing tool call: raw='…', err=…".
+    (FailureKind::MalformedReply, "error parsing tool call"),
+    // vLLM and SGLang: "Error in extracting tool call from response".
+    (FailureKind::MalformedReply, "extracting tool call"),
     // Anthropic names the place first: "tools.0.custom.input_schema: JSON schema is invalid."
     (FailureKind::BadSchema, ".input_schema: "),
     // Gemini names the place first: "* GenerateContentRequest.tools[0].function_declarations[0].parameters…"

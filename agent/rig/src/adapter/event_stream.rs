@@ -9,6 +9,7 @@ use rig_reqwest::reqwest::header::{CONTENT_TYPE, HeaderValue};
 use serde::de::IgnoredAny;
 
 use super::Api;
+use super::call_fragments::CallFragments;
 use super::message_end::MessageEnd;
 use super::payload::{ReportedError, WrongContentType, checked};
 
@@ -61,7 +62,8 @@ fn in_one_line(mut body: Vec<u8>) -> Vec<u8> {
 /// Returns the body of a stream in whole events, or with Ollama in whole lines.
 fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
     let end = (api == Api::Anthropic).then(MessageEnd::default);
-    let mut lines = Lines { api, end, rest: Vec::new(), data: String::new() };
+    let calls = (api == Api::OpenAi).then(CallFragments::default);
+    let mut lines = Lines { api, end, calls, rest: Vec::new(), data: String::new() };
     // The last item marks the end, at which a last line may lack its line break.
     let pieces = body.map_ok(Some).chain(stream::iter([Ok(None)]));
     let lines = pieces.and_then(move |piece| ready(lines.read(piece).map_err(Error::instance)));
@@ -72,6 +74,7 @@ fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
 struct Lines {
     api: Api,
     end: Option<MessageEnd>,
+    calls: Option<CallFragments>,
     /// The incomplete last line.
     rest: Vec<u8>,
     /// The data of the incomplete last event, which may span lines.
@@ -122,6 +125,10 @@ impl Lines {
     fn write_event(&mut self, complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
         let data = std::mem::take(&mut self.data);
         let missing = self.end.as_mut().and_then(|end| end.missing_reason(&data));
+        let data = match &mut self.calls {
+            Some(calls) => calls.placed(&data),
+            None => data.as_str().into(),
+        };
         complete.extend(in_lines(&checked(self.api, &data)?).into_bytes());
         complete.extend(missing.into_iter().flat_map(|event| format!("\ndata: {event}\n").into_bytes()));
         Ok(())

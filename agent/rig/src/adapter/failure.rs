@@ -30,6 +30,11 @@ pub(super) fn failure(api: Api, key: &SecretString, error: &RigError) -> Failure
         (RigError::Request(_) | RigError::Url(_), _) => {
             permanent(ProviderError::Failed { provider, message: redacted(&error.to_string()) })
         }
+        // As after a reset, a part of the reply is missing.
+        (RigError::Truncated, _) => {
+            let message = "the reply ended before its finish".to_owned();
+            Failure { error: ProviderError::Malformed { provider, message }, is_transient: true }
+        }
         (error, _) => permanent(ProviderError::Malformed { provider, message: redacted(&error.to_string()) }),
     }
 }

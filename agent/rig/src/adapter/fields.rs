@@ -4,7 +4,7 @@
 //! A message has no place for them, so they travel in a part of reasoning before the block. Arguments are not stored twice: they
 //! may be secret, and the journal knows only how to treat those of a call.
 
-use rig_core::message::AssistantContent;
+use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType};
 use serde_json::{Map, Value, json};
 
 use super::Api;
@@ -19,6 +19,7 @@ pub(super) fn take_beside(api: Api, block: &mut AssistantContent) -> Option<Valu
     let native = match block {
         AssistantContent::Text(text) => &mut text.native,
         AssistantContent::ToolCall(call) => &mut call.native,
+        AssistantContent::Image(image) if api == Api::Gemini => &mut image.native,
         _ => return None,
     };
     let mut item = native.take()?.item;
@@ -38,6 +39,7 @@ pub(super) fn take_beside(api: Api, block: &mut AssistantContent) -> Option<Valu
             &["/functionCall/name", "/functionCall/args", "/functionCall/id", "/thought"]
         }
         (Api::Gemini, AssistantContent::Text(_)) => &["/text", "/thought"],
+        (Api::Gemini, AssistantContent::Image(_)) => &["/inlineData"],
         (Api::Ollama, AssistantContent::ToolCall(_)) => {
             &["/function/name", "/function/arguments", "/function/index", "/id"]
         }
@@ -78,6 +80,10 @@ pub(super) fn with_fields(api: Api, block: AssistantContent, mut fields: Map<Str
             vec![("functionCall", function.into())]
         }
         (Api::Gemini, AssistantContent::Text(text)) => vec![("text", json!(text.text))],
+        (Api::Gemini, AssistantContent::Image(Image { data, media_type: Some(kind), .. })) => {
+            let DocumentSourceKind::Base64(data) = data else { return block };
+            vec![("inlineData", json!({"mimeType": kind.to_mime_type(), "data": data}))]
+        }
         // rig writes the name, the arguments and the id of the other calls.
         _ => Vec::new(),
     };

@@ -3,6 +3,8 @@
 mod agent_tool;
 mod api;
 mod base_url;
+mod call_fragments;
+mod context_size;
 mod conversation;
 mod deferred;
 mod dialect;
@@ -11,10 +13,12 @@ mod event_stream;
 mod exact_arguments;
 mod failure;
 mod fields;
+mod gemini_reply;
 mod generation;
 mod message_end;
 mod message_order;
 mod model_limits;
+mod only_model;
 mod outgoing;
 mod payload;
 mod retry_header;
@@ -23,6 +27,9 @@ mod service_error;
 mod streamed_arguments;
 mod transport;
 mod turn;
+mod written_thoughts;
+
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::provider::{GenerationOptions, ToolChoice};
 use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
@@ -46,9 +53,11 @@ use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
+use written_thoughts::WrittenThoughts;
 
 pub use agent_tool::tools;
 pub(crate) use api::Api;
+pub(crate) use only_model::{ListedModel, only_model};
 
 /// A service: its API, its dialect and its URL.
 pub(crate) struct Endpoint {
@@ -126,6 +135,8 @@ pub(crate) struct Model {
     /// True if the service defers tools.
     has_deferred_tools: bool,
     key: Key,
+    /// The tokens of the context that a refusal of the service named. 0 if there was none.
+    learned_context: AtomicU64,
 }
 
 impl Model {
@@ -181,16 +192,36 @@ impl Model {
         let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
         let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
         let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
-        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key })
+        Ok(Self {
+            api,
+            name,
+            model,
+            generation,
+            fields,
+            separates_results,
+            has_deferred_tools,
+            key,
+            learned_context: AtomicU64::new(0),
+        })
     }
 
-    /// Returns the tokens of the model's context. Returns `None` if they are unknown.
+    /// Returns the tokens of the model's context, as a refusal of the service named them, or as its name says. Returns `None` if they are
+    /// unknown.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
+        let learned = self.learned_context.load(Ordering::Relaxed);
+        if learned > 0 {
+            return Some(learned);
+        }
         match (self.api, model_limits::context(&self.name)?) {
             // The settings of its server decide.
             (Api::Ollama, _) => None,
             (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
         }
+    }
+
+    /// Sets the tokens of the context as the service names them.
+    pub(crate) fn learn_context(&self, tokens: u64) {
+        self.learned_context.store(tokens, Ordering::Relaxed);
     }
 
     /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
@@ -229,12 +260,19 @@ impl Model {
         } else {
             self.model.call(completion).await
         };
-        if response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error)) {
+        let is_lost = response.as_ref().is_err_and(|error| has_begun || failure::is_cut(error));
+        let turn = response
+            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
+            .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
+        if let Err(Failure { error, .. }) = &turn
+            && let Some(context) = context_size::named(error)
+        {
+            self.learn_context(context);
+        }
+        if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
         }
-        response
-            .map(|response| turn::turn(self.api, response, arguments, tools))
-            .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
+        turn
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {
@@ -265,16 +303,28 @@ impl Model {
         has_begun: &mut bool,
     ) -> Result<CompletionResponse, rig_core::ProviderError> {
         let mut stream = self.model.stream(request)?;
+        let mut texts = (0, WrittenThoughts::default());
         while let Some(item) = stream.next().await {
             let item = item?;
             *has_begun = true;
             let Item::Event(event) = item else { continue };
             arguments.push(&event);
-            if let (StreamEvent::Text { text, .. }, Some(sink)) = (event, text_sink) {
-                sink.send(&text);
+            if let (StreamEvent::Text { part, text }, Some(sink)) = (event, text_sink) {
+                if part.index() != texts.0 {
+                    send_text(sink, &texts.1.finish());
+                    texts = (part.index(), WrittenThoughts::default());
+                }
+                send_text(sink, &texts.1.read(&text));
             }
         }
+        text_sink.iter().for_each(|sink| send_text(*sink, &texts.1.finish()));
         stream.finish().await
+    }
+}
+
+fn send_text(sink: TextSink<'_>, text: &str) {
+    if !text.is_empty() {
+        sink.send(text);
     }
 }
 

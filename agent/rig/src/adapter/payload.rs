@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Api, exact_arguments, search_calls};
+use super::{Api, exact_arguments, gemini_reply, search_calls};
 
 /// An error that a service reported in a reply with the status of success. Holds its body.
 #[derive(Debug, thiserror::Error)]
@@ -21,13 +21,17 @@ pub(super) struct WrongContentType(pub(super) String);
 /// # Errors
 /// Returns [`ReportedError`] if the payload is an error.
 pub(super) fn checked(api: Api, payload: &str) -> Result<Cow<'_, str>, ReportedError> {
-    match is_error(payload) {
-        true => Err(ReportedError(payload.to_owned())),
-        false => Ok(match search_calls::read(api, payload) {
-            Cow::Borrowed(payload) => exact_arguments::kept(api, payload),
-            Cow::Owned(payload) => exact_arguments::kept(api, &payload).into_owned().into(),
-        }),
+    if is_error(payload) {
+        return Err(ReportedError(payload.to_owned()));
     }
+    let read = match api {
+        Api::Gemini => gemini_reply::read(payload),
+        _ => search_calls::read(api, payload),
+    };
+    Ok(match read {
+        Cow::Borrowed(payload) => exact_arguments::kept(api, payload),
+        Cow::Owned(payload) => exact_arguments::kept(api, &payload).into_owned().into(),
+    })
 }
 
 /// Returns true if the payload is an object with an error. rig takes some of them for the end of a turn, such as OpenRouter's with

@@ -40,8 +40,13 @@ impl ServiceError {
             None if names_tool(error) => Some(FailureKind::BadSchema),
             kind => kind,
         };
+        // llama.cpp names the size of the context in a field alone.
+        let message = match error.get("n_ctx").and_then(Value::as_u64) {
+            Some(size) => format!("{message} (n_ctx: {size})"),
+            None => message.to_owned(),
+        };
         Self {
-            message: explanations.fold(message.to_owned(), |message, explanation| format!("{message}: {explanation}")),
+            message: explanations.fold(message, |message, explanation| format!("{message}: {explanation}")),
             status: codes.iter().filter_map(|code| code.parse().ok()).find(|status| (400..600).contains(status)),
             retry_after: retry_delay(error),
             kind,
@@ -57,6 +62,10 @@ impl ServiceError {
             // LM Studio's errors in streams have neither a code nor a status: github.com/anomalyco/opencode/issues/2259.
             None => worded().unwrap_or(FailureKind::Internal),
             Some(FailureKind::BadRequest) => worded().unwrap_or(FailureKind::BadRequest),
+            // Local servers give their own failure to read what the model wrote the status of an internal error.
+            Some(FailureKind::Internal) => {
+                worded().filter(|kind| *kind == FailureKind::MalformedReply).unwrap_or(FailureKind::Internal)
+            }
             Some(kind) => kind,
         }
     }

@@ -9,7 +9,9 @@ use tools::{Content, Json, ToolCall};
 
 use super::exact_arguments::unmarked;
 use super::streamed_arguments::StreamedArguments;
+use super::written_thoughts::WrittenThoughts;
 use super::{Api, fields};
+use crate::retry::Failure;
 
 /// The keys of opaque reasoning data: rig's block, or the fields beside the next block, and the model that made it.
 pub(super) const BLOCK: &str = "block";
@@ -22,17 +24,29 @@ pub(super) fn turn(
     mut streamed: StreamedArguments,
     tools: &WireToolSet,
 ) -> Turn {
-    let stop = stop(&response);
+    let stop = stop(api, &response);
     let mut parts = Vec::new();
     let mut faults = Vec::new();
     for mut block in std::mem::take(&mut response.choice) {
-        let is_empty = matches!(&block, AssistantContent::Text(text) if text.text.is_empty());
-        if !is_empty && let Some(fields) = fields::take_beside(api, &mut block) {
+        let answer = match &block {
+            AssistantContent::Text(text) => {
+                let (thoughts, answer) = WrittenThoughts::separated(&text.text);
+                if !thoughts.is_empty() {
+                    parts.push(Part::Reasoning { text: thoughts, opaque: Value::Null });
+                }
+                answer
+            }
+            _ => String::new(),
+        };
+        let is_text = matches!(&block, AssistantContent::Text(text) if !text.text.is_empty());
+        let is_silent = matches!(&block, AssistantContent::Text(_)) && answer.is_empty();
+        if !is_silent && let Some(fields) = fields::take_beside(api, &mut block) {
             let opaque = json!({ORIGIN: response.origin, BESIDE: fields});
             parts.push(Part::Reasoning { text: String::new(), opaque });
         }
         match block {
-            AssistantContent::Text(text) if !is_empty => parts.push(Part::Content(text.text.into())),
+            AssistantContent::Text(_) if !is_silent => parts.push(Part::Content(answer.into())),
+            AssistantContent::Text(_) if is_text => {}
             // That of Gemini has a signature and is kept whole. Other services refuse an empty text.
             AssistantContent::Text(_) if api != Api::Gemini => {}
             AssistantContent::ToolCall(mut call) => {
@@ -66,16 +80,45 @@ pub(super) fn turn(
     faults.fold(turn, |turn, (position, reason)| turn.with_fault(position, reason))
 }
 
+/// Returns an error in place of a turn that the service gave up, because it cannot read what the model wrote.
+pub(super) fn complete(api: Api, turn: Turn) -> Result<Turn, Failure> {
+    match &turn.stop {
+        StopReason::Other(reason) if UNREADABLE.contains(&reason.as_str()) && turn.message.calls().next().is_none() => {
+            Err(Failure::unreadable_turn(api, reason))
+        }
+        _ => Ok(turn),
+    }
+}
+
+/// Gemini's reasons for a turn that it gave up.
+const UNREADABLE: [&str; 5] = [
+    "MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS",
+    "MISSING_THOUGHT_SIGNATURE",
+];
+
+/// The spellings of an end by the model itself that rig does not know, in lower case.
+const USUAL_ENDS: [&str; 12] = [
+    "stop", "eos_token", "stop_token", "eos_token_id", "end_of_text", "complete", "completed", "finished", "done",
+    "normal", "tool_use", "tool_call",
+];
+
+/// The spellings of a refusal that rig does not know, in lower case.
+const REFUSALS: [&str; 5] = ["refusal", "safety", "content_filtered", "recitation", "image_recitation"];
+
 /// Returns [`StopReason::Refusal`] only if the service reports a refusal. A response without a stop reason counts as finished.
-fn stop(response: &CompletionResponse) -> StopReason {
+fn stop(api: Api, response: &CompletionResponse) -> StopReason {
     let has_calls = response.tool_calls().next().is_some();
-    let refusal = response.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+    let unknown = match response.finish_reason() {
+        Some(FinishReason::Other(reason)) => reason,
+        _ => String::new(),
+    };
+    let lower = unknown.to_ascii_lowercase();
     match response.finish_reason() {
-        _ if refusal.is_some_and(|text| !text.is_empty()) => StopReason::Refusal,
+        _ if is_refusal(api, response) => StopReason::Refusal,
         Some(FinishReason::Length) => StopReason::Length,
         Some(FinishReason::ContentFilter) => StopReason::Refusal,
-        Some(FinishReason::Other(reason)) if reason == "refusal" => StopReason::Refusal,
-        Some(FinishReason::Other(reason)) => StopReason::Other(reason),
+        Some(FinishReason::Other(_)) if REFUSALS.contains(&lower.as_str()) => StopReason::Refusal,
+        Some(FinishReason::Other(_)) if !USUAL_ENDS.contains(&lower.as_str()) => StopReason::Other(unknown),
         // rig takes a pause for the end.
         _ if response.raw.get("stop_reason").is_some_and(|reason| reason == "pause_turn") => StopReason::Paused,
         _ if has_calls => StopReason::Calls,
@@ -83,7 +126,20 @@ fn stop(response: &CompletionResponse) -> StopReason {
     }
 }
 
-/// Returns the arguments of a call as they were sent. Arguments that are not one JSON object are returned as text, with the reason.
+/// Returns true if a refusal has a place of its own: a field of chat completions, or a part of a message of the Responses API.
+fn is_refusal(api: Api, response: &CompletionResponse) -> bool {
+    let field = response.raw.pointer("/choices/0/message/refusal").and_then(Value::as_str);
+    let is_part = |item: &Value| {
+        let parts = item.get("content").and_then(Value::as_array).into_iter().flatten();
+        parts.into_iter().any(|part| part["type"] == "refusal")
+    };
+    let stated = response.raw.get("output").and_then(Value::as_array).into_iter().flatten();
+    let streamed = response.choice.iter().filter_map(AssistantContent::native_item);
+    field.is_some_and(|text| !text.is_empty()) || (api == Api::OpenAiResponses && stated.chain(streamed).any(is_part))
+}
+
+/// Returns the arguments of a call as they were sent. A text that holds one object counts as the
+/// object. Arguments that are not one JSON object are returned as text, with the reason.
 fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Option<String>) {
     let streamed = || streamed.take(&call.id);
     let Some(sent) = call.function.invalid_arguments.take().or_else(streamed).map(unmarked) else {
@@ -93,13 +149,22 @@ fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Opt
     if matches!(sent.trim(), "" | "null") {
         return (Json::default(), None);
     }
-    let reason = match Json::parse(sent.as_str()) {
+    let parsed = Json::parse(sent.as_str());
+    if let Some(inner) = parsed.as_ref().ok().and_then(inner_object) {
+        return (inner, None);
+    }
+    let reason = match parsed {
         Ok(json) if json.node().is_object() => return (json, None),
         Ok(json) if json.node().as_str().is_some() => "they are a string".to_owned(),
         Ok(_) => "they are another JSON value".to_owned(),
         Err(error) => error.to_string(),
     };
     (Value::String(sent).into(), Some(reason))
+}
+
+/// Returns the object that a string holds.
+fn inner_object(json: &Json) -> Option<Json> {
+    Json::parse(json.node().as_str()?).ok().filter(|inner| inner.node().is_object())
 }
 
 /// Returns the reason that a call must not be run, or `None` if it may be run. `invalid` says what its arguments are.

@@ -117,16 +117,16 @@ async fn assert_empty(model: Remote) {
 }
 
 #[tokio::test]
-async fn a_string_that_holds_json_is_a_fault_of_its_call() {
+async fn a_string_that_holds_an_object_is_the_object_and_any_other_is_a_fault_of_its_call() {
     for format in wire::ALL {
         for streaming in [false, true] {
-            let calls = [("a", json!("{\"path\":\"a\"}")), ("b", json!({}))];
+            let calls = [("a", json!("[1]")), ("b", json!("{\"path\":\"a\"}"))];
             let calls = calls.map(|(id, arguments)| wire::Block::Call(id, "fs__read", arguments));
             let replies = [calls.to_vec(), vec![wire::Block::Text("ok")]];
             let service = Service::new(replies.map(|blocks| wire::reply(format, streaming, &blocks))).await;
             let model = wire::remote(format, &wire::options(format, &service, streaming));
             let (summary, session, ran) = run(model, &["fs.read"]).await;
-            assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({}))], "{format} {streaming}");
+            assert_eq!(*ran.lock().unwrap(), [("fs.read".to_owned(), json!({"path": "a"}))], "{format} {streaming}");
             assert_eq!((summary.calls, summary.failed_calls), (2, 1));
             let text = result(&session.messages()[2].parts[0]);
             assert!(text.contains("a string"), "{format} {streaming}: {text}");

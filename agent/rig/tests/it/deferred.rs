@@ -282,7 +282,8 @@ async fn the_known_models_of_the_public_services_have_deferred_tools() {
 #[tokio::test]
 async fn a_search_that_is_forced_is_a_function() {
     let format = Format::OpenAiResponses;
-    let service = Service::new([answer(format, false)]).await;
+    // The model is asked again, because it makes no call.
+    let service = Service::new([answer(format, false), answer(format, false)]).await;
     let generation = GenerationOptions::new().with_deferred_tools(true);
     let generation = generation.with_tool_choice(ToolChoice::Tool("tools.search".to_owned()));
     let options = options(format, &service, false).with_model("gpt-5.4").with_generation(generation);

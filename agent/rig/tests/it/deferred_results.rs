@@ -124,7 +124,8 @@ fn remote(format: Format, service: &Service, generation: GenerationOptions) -> a
 #[tokio::test]
 async fn a_forced_call_of_another_tool_is_offered() {
     for format in DEFERRING {
-        let service = Service::new([answer(format, false)]).await;
+        // The model is asked again, because it makes no call.
+        let service = Service::new([answer(format, false), answer(format, false)]).await;
         let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Tool("tools.call".to_owned()));
         let driver = Driver::new(Arc::new(remote(format, &service, generation)));
         driver.run(&mut session(&shop(100)), "go").await.unwrap();
@@ -178,7 +179,7 @@ async fn a_changed_definition_of_a_found_tool_changes_the_prefix() {
 #[tokio::test]
 async fn a_malformed_call_of_another_tool_gets_the_reason() {
     for format in DEFERRING {
-        let malformed = call(format, false, "c", "tools__call", json!({"name": 1}));
+        let malformed = call(format, false, "c", "tools__call", json!({"name": [1]}));
         let service = Service::new([malformed, answer(format, false)]).await;
         driver(format, &service, Some(true)).run(&mut session(&shop(100)), "go").await.unwrap();
         let body = service.body(1);

@@ -1,4 +1,4 @@
-//! Turns without text or calls, and their place in later requests.
+//! Turns without text or calls that a limit or a refusal ended, and their place in later requests.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ async fn a_turn_that_says_nothing_is_kept_and_not_sent() {
     let silences: [&[Block]; 4] = [&[], &[Block::Text("\n")], &[THOUGHT], &thought_and_blank];
     for way in [Way::Whole, Way::Stream] {
         for blocks in silences {
-            let (session, sent) = three_prompts(Api::Chat, way, blocks, "stop").await;
+            let (session, sent) = three_prompts(Api::Chat, way, blocks, "length").await;
             assert_eq!(
                 roles(&sent),
                 ["user", "assistant", "tool", "user", "assistant", "user"],
@@ -54,7 +54,7 @@ async fn a_turn_that_says_nothing_is_kept_and_not_sent() {
             assert_eq!(session.messages().len(), 8);
             assert_eq!(session.messages()[3].role, Role::Assistant);
 
-            let (session, sent) = three_prompts(Api::Messages, way, blocks, "end_turn").await;
+            let (session, sent) = three_prompts(Api::Messages, way, blocks, "max_tokens").await;
             assert_eq!(roles(&sent), ["user", "assistant", "user", "assistant", "user"], "{blocks:?} {sent:#?}");
             // The result and the next prompt are one message of the user.
             assert_eq!(sent[2]["content"][0]["tool_use_id"], "a");
@@ -67,7 +67,8 @@ async fn a_turn_that_says_nothing_is_kept_and_not_sent() {
 #[tokio::test]
 async fn the_thoughts_of_a_turn_that_says_nothing_stay_in_the_record() {
     for api in Api::ALL {
-        let (session, _) = three_prompts(api, Way::Stream, &[THOUGHT], api.stops(&[])).await;
+        let limit = if api == Api::Chat { "length" } else { "max_tokens" };
+        let (session, _) = three_prompts(api, Way::Stream, &[THOUGHT], limit).await;
         let turn = &session.messages()[3];
         assert!(serde_json::to_string(turn).unwrap().contains("Hm."), "{turn:?}");
     }
@@ -75,8 +76,7 @@ async fn the_thoughts_of_a_turn_that_says_nothing_stay_in_the_record() {
 
 #[tokio::test]
 async fn a_filter_or_a_limit_that_leaves_nothing_does_not_end_the_session() {
-    for (api, reasons) in [(Api::Chat, ["content_filter", "length"]), (Api::Messages, ["stop_sequence", "max_tokens"])]
-    {
+    for (api, reasons) in [(Api::Chat, ["content_filter", "length"]), (Api::Messages, ["refusal", "max_tokens"])] {
         for reason in reasons {
             for blocks in [&[][..], &[THOUGHT]] {
                 let (session, sent) = three_prompts(api, Way::Whole, blocks, reason).await;

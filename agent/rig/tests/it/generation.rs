@@ -182,7 +182,8 @@ async fn no_call_is_forced_on_a_sub_agent() {
 #[tokio::test]
 async fn no_call_is_forced_while_a_long_conversation_is_summarised() {
     for format in ALL.into_iter().filter(|format| *format != Format::Ollama) {
-        let replies = ["The summary.", "done"].map(|text| reply(format, false, &[Block::Text(text)]));
+        // The model is asked again, because it makes no call.
+        let replies = ["The summary.", "done", "done"].map(|text| reply(format, false, &[Block::Text(text)]));
         let service = Service::new(replies).await;
         let generation = GenerationOptions::new().with_tool_choice(ToolChoice::Required);
         let model = remote(format, &options(format, &service, false).with_generation(generation));

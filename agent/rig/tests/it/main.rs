@@ -5,6 +5,8 @@
 mod agent_tool;
 mod aimock;
 mod arguments;
+mod careless;
+mod careless_gemini;
 mod compaction;
 mod deferred;
 mod deferred_history;

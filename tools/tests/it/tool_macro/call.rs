@@ -93,7 +93,7 @@ async fn arguments_arrive_unchanged() {
 #[tokio::test]
 async fn undeclared_arguments_are_refused() {
     for arguments in
-        [json!({}), json!({"count": 1, "cout": 1}), json!({"count": "1"}), json!({"count": 1, "small": 256})]
+        [json!({}), json!({"count": 1, "cout": 1}), json!({"count": "one"}), json!({"count": 1, "small": 256})]
     {
         let error = called(&ECHO_TOOL, arguments.clone()).await.unwrap_err();
         assert_eq!(error.code(), ErrorCode::InvalidArguments, "{arguments}: {error}");
