@@ -39,6 +39,7 @@ mod search;
 mod slot;
 mod subtree;
 mod tail;
+mod text_style;
 mod tree_walk;
 mod view;
 mod whole_file;
