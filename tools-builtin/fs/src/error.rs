@@ -117,7 +117,11 @@ pub(crate) enum FsError {
     Backwards { start: u64, end: u64 },
     #[error("the last line of `{path}` is {lines}, but `start` is {start}; start at {lines} or before")]
     PastTheEnd { path: RelativePath, lines: u64, start: u64 },
-    #[error("give either `tail` or `start` and `end`, not both")]
+    #[error(
+        "the line of `{path}` has {length} bytes, but `offset` is {offset}; give a smaller one, or read the next line"
+    )]
+    PastTheLine { path: RelativePath, length: u64, offset: u64 },
+    #[error("give either `tail` or `start`, `offset` and `end`, not both")]
     TailOfRange,
     #[error("cannot open `{path}`: {source}; choose another path, or ask the user for access")]
     Io { path: RelativePath, source: io::Error },

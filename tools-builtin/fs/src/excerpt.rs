@@ -15,11 +15,16 @@ const MAX_TEXT: usize = 48 * 1024;
 /// The number of bytes of a line that are shown.
 const MAX_LINE: usize = 4 * 1024;
 
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = "\u{FEFF}".as_bytes();
+
 /// The lines to read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineRange {
     /// The number of lines before the first.
     pub(crate) skipped: u64,
+    /// The number of bytes of the first line that are left out.
+    pub(crate) offset: u64,
     /// The maximum number of lines.
     pub(crate) most: u64,
     /// The number of the first line, if each line begins with its number: counted from 1, or negative if counted from the end.
@@ -46,6 +51,8 @@ pub(crate) struct Excerpt {
     pub(crate) cut: u64,
     /// True if more lines follow in the file.
     pub(crate) more: bool,
+    /// The number of bytes of a line before the rest that was left out, if it is the only line of the excerpt.
+    pub(crate) end_in_line: Option<u64>,
     /// True if bytes that are not UTF-8 were replaced.
     pub(crate) lossy: bool,
 }
@@ -61,7 +68,7 @@ impl Excerpt {
         file: impl BufRead,
         range: LineRange,
     ) -> Result<Self, FsError> {
-        let LineRange { skipped, most, first_number } = range;
+        let LineRange { skipped, offset, most, first_number } = range;
         let past_the_end = |lines| match lines {
             0 => Ok(Self::default()),
             lines => Err(FsError::PastTheEnd { path: path.clone(), lines, start: skipped.saturating_add(1) }),
@@ -71,7 +78,11 @@ impl Excerpt {
         if found < skipped || !reader.has_more()? {
             return past_the_end(found);
         }
-        let (mut lines, mut cut, mut bytes) = (0, 0, Vec::new());
+        let passed = reader.skip_in_line(offset)?;
+        if passed < offset {
+            return Err(FsError::PastTheLine { path: path.clone(), length: passed, offset });
+        }
+        let (mut lines, mut cut, mut bytes, mut end_in_line) = (0, 0, Vec::new(), None);
         let mut numbers = first_number.into_iter().flat_map(|first| first..);
         while lines < most && bytes.len() < MAX_TEXT && reader.has_more()? {
             if let Some(number) = numbers.next() {
@@ -79,9 +90,21 @@ impl Excerpt {
                 let _ = write!(bytes, "{number}: ");
             }
             let begin = bytes.len();
-            if let ReadLine::Cut { omitted } = reader.read(MAX_LINE, &mut bytes)? {
+            let is_first = lines == 0;
+            let limit = if is_first && offset > 0 { MAX_TEXT } else { MAX_LINE };
+            let read = reader.read(limit, &mut bytes)?;
+            // A byte order mark is no part of the first line.
+            if is_first && skipped == 0 && offset == 0 && bytes[begin..].starts_with(MARK) {
+                bytes.drain(begin..begin + MARK.len());
+            }
+            if let ReadLine::Cut { omitted } = read {
+                let shown = bytes.len() - begin;
                 drop_partial_character(&mut bytes, begin);
-                let omitted = counted(omitted, "byte", "bytes");
+                let dropped = (shown - (bytes.len() - begin)) as u64;
+                if is_first {
+                    end_in_line = Some(offset + limit as u64 - dropped);
+                }
+                let omitted = counted(omitted + dropped, "byte", "bytes");
                 bytes.extend_from_slice(format!(" [… {omitted} of this line left out …]\n").as_bytes());
                 cut += 1;
             }
@@ -95,7 +118,8 @@ impl Excerpt {
             Ok(text) => (text, false),
             Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
         };
-        Ok(Self { text, lines, cut, more, lossy })
+        let end_in_line = end_in_line.filter(|_| lines == 1);
+        Ok(Self { text, lines, cut, more, end_in_line, lossy })
     }
 
     /// Returns a note that says which lines these are, how to continue, and what is missing. Returns `None` for a whole file.
@@ -106,7 +130,14 @@ impl Excerpt {
             FirstLine::Number(start) => {
                 let last = start + self.lines - 1;
                 let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };
-                if self.more {
+                if let Some(end) = self.end_in_line {
+                    let next = if self.more {
+                        format!(", or with the next line, start = {}", last + 1)
+                    } else {
+                        String::new()
+                    };
+                    notes.push(format!("{lines}; continue in it with start = {start}, offset = {end}{next}"));
+                } else if self.more {
                     notes.push(format!("{lines}; more lines follow, continue with start = {}", last + 1));
                 } else if start > 1 {
                     notes.push(format!("{lines}, the end of the file"));
@@ -123,8 +154,8 @@ impl Excerpt {
                 }
             }
         }
-        if self.cut > 0 {
-            notes.push(format!("truncated lines: {}", self.cut));
+        if self.cut > 0 && self.end_in_line.is_none() {
+            notes.push(format!("truncated lines: {}; read one alone, and with `offset`, to see its rest", self.cut));
         }
         if self.lossy {
             notes.push("bytes that are not UTF-8 are shown as \u{FFFD}; an edit keeps them".to_owned());
@@ -149,7 +180,8 @@ mod tests {
     use super::*;
 
     fn excerpt(file: impl Read, start: u64, end: u64) -> Result<Excerpt, FsError> {
-        let range = LineRange { skipped: start - 1, most: (end - start).saturating_add(1), first_number: None };
+        let range =
+            LineRange { skipped: start - 1, offset: 0, most: (end - start).saturating_add(1), first_number: None };
         Excerpt::from_reader(&ToolContext::new(), &RelativePath::default(), BufReader::new(file), range)
     }
 
@@ -196,11 +228,18 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_part_of_a_line() {
+        let text = "\u{FEFF}one\n\u{FEFF}two\n";
+        assert_eq!(excerpt(text.as_bytes(), 1, 9).unwrap().text, "one\n\u{FEFF}two\n");
+        assert_eq!(excerpt(text.as_bytes(), 2, 9).unwrap().text, "\u{FEFF}two\n");
+    }
+
+    #[test]
     fn numbers_stand_before_lines() {
         for (first, expected) in
             [(1, "1: a\n2: b\n3: \n"), (99, "99: a\n100: b\n101: \n"), (-3, "-3: a\n-2: b\n-1: \n")]
         {
-            let range = LineRange { skipped: 0, most: 9, first_number: Some(first) };
+            let range = LineRange { skipped: 0, offset: 0, most: 9, first_number: Some(first) };
             let found = Excerpt::from_reader(&ToolContext::new(), &RelativePath::default(), &b"a\nb\n\n"[..], range);
             assert_eq!(found.unwrap().text, expected);
         }

@@ -41,6 +41,7 @@ mod search;
 mod slot;
 mod subtree;
 mod tail;
+mod text_style;
 mod tree_walk;
 mod view;
 mod whole_file;

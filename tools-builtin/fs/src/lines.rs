@@ -59,6 +59,23 @@ impl<'a, R: BufRead> LineReader<'a, R> {
         Ok(skipped)
     }
 
+    /// Skips up to `count` bytes of the current line, not its line ending. Returns the number of bytes skipped, which is smaller if the
+    /// line ends before.
+    pub(crate) fn skip_in_line(&mut self, count: u64) -> Result<u64, FsError> {
+        let mut skipped = 0;
+        while skipped < count {
+            let block = self.reader.fill_buf().map_err(FsError::io(self.path))?;
+            let most = usize::try_from(count - skipped).unwrap_or(usize::MAX).min(block.len());
+            let used = memchr(b'\n', &block[..most]).unwrap_or(most);
+            self.consume(used)?;
+            skipped += used as u64;
+            if used == 0 {
+                break;
+            }
+        }
+        Ok(skipped)
+    }
+
     /// Appends the next line, or its first `most` bytes if it is longer.
     pub(crate) fn read(&mut self, most: usize, line: &mut Vec<u8>) -> Result<ReadLine, FsError> {
         let (mut room, mut is_empty) = (most, true);

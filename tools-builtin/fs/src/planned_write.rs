@@ -9,6 +9,7 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::text_style::TextStyle;
 use crate::whole_file;
 
 /// Makes the diff of the file as it is now and as it would be.
@@ -50,8 +51,13 @@ fn planned_write(
         before => before?,
     };
     Ok(match String::from_utf8(before) {
-        Ok(before) if before == content => Preview::summary(format!("leaves the text of `{}` as it is", slot.path)),
-        Ok(before) if !before.contains('\0') => Preview::diff(diff::unified_whole(&slot.path, &before, content)),
+        Ok(before) if before == TextStyle::of(before.as_bytes()).apply(content) => {
+            Preview::summary(format!("leaves the text of `{}` as it is", slot.path))
+        }
+        Ok(before) if !before.contains('\0') => {
+            let after = TextStyle::of(before.as_bytes()).apply(content);
+            Preview::diff(diff::unified_whole(&slot.path, &before, &after))
+        }
         Ok(before) => replaces(format!("a binary file of {}", counted(before.len(), "byte", "bytes"))),
         Err(error) => replaces(format!("a binary file of {}", counted(error.as_bytes().len(), "byte", "bytes"))),
     })
@@ -99,9 +105,11 @@ mod tests {
 
     #[tokio::test]
     async fn no_change_of_a_line_ending_is_hidden() {
-        let fixture = Fixture::with_files(&[("a", "one\r\n")]);
-        let preview = previewed(&fixture, "a", "one\n").await.unwrap();
-        assert!(preview.text().contains("-one\r\n+one\n"), "{preview:?}");
+        let fixture = Fixture::with_files(&[("a", "one\n"), ("b", "one\r\n")]);
+        let preview = previewed(&fixture, "a", "one\r\n").await.unwrap();
+        assert!(preview.text().contains("-one\n+one\r\n"), "{preview:?}");
+        let preview = previewed(&fixture, "b", "one\n").await.unwrap();
+        assert!(preview.text().starts_with("leaves the text"), "{preview:?}");
     }
 
     #[tokio::test]

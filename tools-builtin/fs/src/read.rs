@@ -53,33 +53,41 @@ pub(crate) fn read(
     end: Option<NonZeroU64>,
     /// Read this many lines at the end of the file, instead of `start` and `end`.
     tail: Option<NonZeroU64>,
+    /// The number of bytes of the line `start` to leave out, to read on in a long line.
+    #[serde(default)]
+    offset: u64,
     /// Begin each line with its number and a colon.
     #[serde(default)]
     line_numbers: bool,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let span = ReadSpan::new(start, end, tail)?;
+    let span = ReadSpan::new(start, end, tail, offset)?;
     Ok(contents(cx, &workspace, &path, span, line_numbers)?)
 }
 
 /// The requested part of a file.
 #[derive(Clone, Copy)]
 enum ReadSpan {
-    /// The lines from `start` to `end` inclusive, counted from 1.
-    Lines { start: u64, end: u64 },
+    /// The lines from `start` to `end` inclusive, counted from 1, the first without `offset` bytes.
+    Lines { start: u64, offset: u64, end: u64 },
     /// This many lines at the end.
     Tail(u64),
 }
 
 impl ReadSpan {
-    fn new(start: Option<NonZeroU64>, end: Option<NonZeroU64>, tail: Option<NonZeroU64>) -> Result<Self, FsError> {
+    fn new(
+        start: Option<NonZeroU64>,
+        end: Option<NonZeroU64>,
+        tail: Option<NonZeroU64>,
+        offset: u64,
+    ) -> Result<Self, FsError> {
         let given = start.or(end);
         let (start, end) = (start.map_or(1, NonZeroU64::get), end.map_or(u64::MAX, NonZeroU64::get));
         match tail {
-            Some(_) if given.is_some() => Err(FsError::TailOfRange),
+            Some(_) if given.is_some() || offset > 0 => Err(FsError::TailOfRange),
             Some(tail) => Ok(Self::Tail(tail.get())),
             None if end < start => Err(FsError::Backwards { start, end }),
-            None => Ok(Self::Lines { start, end }),
+            None => Ok(Self::Lines { start, offset, end }),
         }
     }
 }
@@ -134,16 +142,16 @@ struct ReadRequest<'a> {
 impl ReadRequest<'_> {
     /// Reads the part of a file from its beginning.
     fn excerpt(&self, mut file: impl BufRead + Seek) -> Result<(Excerpt, FirstLine), FsError> {
-        let (start, most) = match self.span {
-            ReadSpan::Lines { start, end } => (start, (end - start).saturating_add(1)),
+        let (start, offset, most) = match self.span {
+            ReadSpan::Lines { start, offset, end } => (start, offset, (end - start).saturating_add(1)),
             ReadSpan::Tail(count) => {
                 let lines = LineReader::new(self.cx, self.path, &mut file).skip(u64::MAX)?;
                 file.rewind().map_err(FsError::io(self.path))?;
-                (lines.saturating_sub(count) + 1, u64::MAX)
+                (lines.saturating_sub(count) + 1, 0, u64::MAX)
             }
         };
         let first = i64::try_from(start).unwrap_or(i64::MAX);
-        let range = LineRange { skipped: start - 1, most, first_number: self.line_numbers.then_some(first) };
+        let range = LineRange { skipped: start - 1, offset, most, first_number: self.line_numbers.then_some(first) };
         Ok((Excerpt::from_reader(self.cx, self.path, file, range)?, FirstLine::Number(start)))
     }
 
@@ -153,7 +161,7 @@ impl ReadRequest<'_> {
         file.seek(SeekFrom::Start(start)).map_err(FsError::io(self.path))?;
         let reader = BufReader::with_capacity(BLOCK as usize, file.take(size - start));
         let first = i64::try_from(lines).map_or(i64::MIN, |lines| -lines);
-        let range = LineRange { skipped: 0, most: lines, first_number: self.line_numbers.then_some(first) };
+        let range = LineRange { skipped: 0, offset: 0, most: lines, first_number: self.line_numbers.then_some(first) };
         Ok((Excerpt::from_reader(self.cx, self.path, reader, range)?, FirstLine::FromEnd(lines)))
     }
 }
@@ -262,6 +270,27 @@ mod tests {
         assert!(text.len() as u64 > HEAD && text.contains("nonvoluntary_ctxt_switches"), "{text}");
         let tail = fixture.text("fs.read", json!({"path": "status", "tail": 1})).await;
         assert!(tail.starts_with("nonvoluntary_ctxt_switches"), "{tail}");
+    }
+
+    #[tokio::test]
+    async fn a_long_line_is_read_to_its_end_by_offset() {
+        let fixture = Fixture::new();
+        let line: String = (0..20_000).map(|number| format!("é{number} ")).collect();
+        fixture.write("one.json", &line);
+        let (mut seen, mut offset) = (String::new(), 0);
+        loop {
+            let arguments = json!({"path": "one.json", "start": 1, "offset": offset});
+            let result = fixture.call("fs.read", arguments).await.unwrap();
+            let texts: Vec<_> = result.content.iter().filter_map(|content| content.as_text()).collect();
+            seen.push_str(texts[0].split(" [… ").next().unwrap());
+            let Some((_, next)) = texts.get(1).and_then(|note| note.split_once("offset = ")) else { break };
+            offset = next.trim_end_matches(']').parse::<u64>().unwrap();
+        }
+        assert_eq!(seen.len(), line.len());
+        assert_eq!(seen, line);
+        let beyond = json!({"path": "one.json", "start": 1, "offset": line.len() + 1});
+        fixture.fails("fs.read", beyond, "give a smaller one").await;
+        fixture.fails("fs.read", json!({"path": "one.json", "tail": 1, "offset": 1}), "either `tail` or").await;
     }
 
     #[tokio::test]

@@ -16,8 +16,14 @@ const MAX_HITS: u64 = 200;
 /// The size of a result in bytes at which it ends. The last line may exceed it.
 const MAX_TEXT: usize = 48 * 1024;
 
-/// The number of bytes of a line that are searched.
-const MAX_SEARCHED: usize = 64 * 1024;
+/// The number of bytes of a line that are searched: all lines of the files of a directory.
+const MAX_SEARCHED: usize = 16 * 1024 * 1024;
+
+/// The number of bytes of a line that are kept as context of a later match.
+const MAX_CONTEXT: usize = 4 * 1024;
+
+/// The byte order mark of UTF-8, which is no part of the first line.
+const MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// The number of bytes of a line that are shown, and how many of them may precede the match.
 const MAX_SHOWN: usize = 400;
@@ -109,6 +115,7 @@ impl Scan {
                 } else if self.context > 0 {
                     let free = if before.len() == self.context { before.pop_front() } else { None };
                     let number = line.number;
+                    line.shorten();
                     before.push_back(std::mem::replace(&mut line, free.unwrap_or_default()));
                     line.number = number;
                 }
@@ -148,7 +155,8 @@ impl Scan {
         let start = if line.len() <= MAX_SHOWN { 0 } else { at.saturating_sub(BEFORE_MATCH) };
         let end = line.len().min(start + MAX_SHOWN);
         let (start, end) = (boundary(line, start), boundary(line, end));
-        let [head, tail] = [start > 0, *is_cut || end < line.len()].map(|cut| if cut { "[…]" } else { "" });
+        let head = if start > 0 { format!("[… {start} bytes]") } else { String::new() };
+        let tail = if *is_cut || end < line.len() { "[…]" } else { "" };
         let shown = String::from_utf8_lossy(&line[start..end]).replace('\0', "\u{FFFD}");
         self.text.push_str(&format!("{number}{mark} {head}{shown}{tail}\n"));
     }
@@ -161,6 +169,9 @@ impl Line {
         self.number += 1;
         let read = lines.read(MAX_SEARCHED, &mut self.bytes)?;
         self.is_cut = matches!(read, ReadLine::Cut { .. });
+        if self.number == 1 && self.bytes.starts_with(MARK) {
+            self.bytes.drain(..MARK.len());
+        }
         if !self.is_cut {
             for end in [b'\n', b'\r'] {
                 if self.bytes.last() == Some(&end) {
@@ -169,6 +180,15 @@ impl Line {
             }
         }
         Ok(read != ReadLine::End)
+    }
+
+    /// Drops the memory of a long line that is kept as context.
+    fn shorten(&mut self) {
+        if self.bytes.len() > MAX_CONTEXT {
+            self.bytes.truncate(MAX_CONTEXT);
+            self.bytes.shrink_to_fit();
+            self.is_cut = true;
+        }
     }
 }
 
@@ -198,6 +218,11 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_part_of_the_first_line() {
+        assert_eq!(scan("^use", 0, "\u{FEFF}use std;\n").text, "f\n1: use std;\n");
+    }
+
+    #[test]
     fn ends_of_lines_are_where_a_pattern_says() {
         assert_eq!(scan("^a$", 0, "a\r\nba\na").text, "f\n1: a\n3: a\n");
         assert_eq!(scan("^$", 0, "a\n\n").text, "f\n2: \n");
@@ -209,7 +234,9 @@ mod tests {
         let line = format!("{}needle{}", "é".repeat(5_000), "ü".repeat(5_000));
         let found = scan("needle", 0, &line);
         assert!(found.text.len() < 500 && found.text.contains("éneedleü"), "{}", found.text);
-        assert!(found.text.starts_with("f\n1: […]é") && found.text.ends_with("ü[…]\n"), "{}", found.text);
+        assert!(found.text.starts_with("f\n1: [… 9900 bytes]é") && found.text.ends_with("ü[…]\n"), "{}", found.text);
+        let far = scan("needle", 1, &format!("{}\n{}needle", "y".repeat(100_000), "x".repeat(1_000_000)));
+        assert!(far.text.contains("2: [… 999900 bytes]xxx") && far.text.len() < 1_000, "{}", far.text);
         let beyond = scan("needle", 0, &format!("{}needle", "x".repeat(MAX_SEARCHED)));
         assert_eq!((beyond.hits, beyond.long), (0, 1));
     }

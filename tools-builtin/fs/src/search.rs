@@ -179,7 +179,7 @@ impl Search<'_> {
             (self.binary, "binary files skipped"),
             (self.large, "files over 16 MiB skipped, which can be searched by name"),
             (self.unreadable, "files that could not be read"),
-            (self.scan.long, "lines searched only in their first 64 KiB"),
+            (self.scan.long, "lines searched only in their first 16 MiB"),
         ];
         notes.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
         notes

@@ -11,6 +11,7 @@ use crate::path::RelativePath;
 use crate::replacement::MAX_FILE;
 use crate::resolved_entry::open_file;
 use crate::slot::Slot;
+use crate::text_style::TextStyle;
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
@@ -27,7 +28,16 @@ pub(crate) fn contents(file: File, path: &RelativePath) -> Result<Vec<u8>, FsErr
     Ok(bytes)
 }
 
+/// Returns the style that the file keeps when its whole text is replaced. A file of more than [`MAX_FILE`] bytes has none.
+///
+/// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
+pub(crate) fn style(cx: &ToolContext, slot: &Slot) -> Result<TextStyle, FsError> {
+    check_readable(cx, slot)?;
+    Ok(read(slot).map(|bytes| TextStyle::of(&bytes)).unwrap_or_default())
+}
+
+/// Returns an error if the file is text that fs.read cannot show completely.
 pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
     // fs.read cannot show a file that cannot be opened.
     let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };

@@ -139,7 +139,7 @@ impl Workspace {
     ///   the workspace. The message names the directories that were created before the failure.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Write])?;
-        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(()))?;
+        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(content.as_ref().to_vec()))?;
         Ok(())
     }
 

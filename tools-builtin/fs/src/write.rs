@@ -1,5 +1,6 @@
 //! `fs.write`: creates a file or replaces its content.
 
+use std::borrow::Cow;
 use std::io;
 
 use tools::{Access, ToolContext, ToolError, tool};
@@ -13,13 +14,14 @@ use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
+use crate::text_style::TextStyle;
 use crate::whole_file;
 
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// Creates a text file in the workspace or replaces its whole content. Refuses to replace text that is not UTF-8. To change part of
-/// a file, edit it instead.
+/// Creates a text file in the workspace or replaces its whole content. A replaced file keeps its byte order mark and its CR LF line
+/// endings. Refuses to replace text that is not UTF-8. To change part of a file, edit it instead.
 #[tool(
     name = "fs.write",
     title = "Write a file",
@@ -43,21 +45,21 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let check = |slot: &Slot| whole_file::check_readable(cx, slot);
-    Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, check)?)
+    let styled = |slot: &Slot| Ok(whole_file::style(cx, slot)?.apply(&content).into_owned().into_bytes());
+    Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, styled)?)
 }
 
-/// Writes a file atomically and returns a description of the change. Calls `check` before it replaces an existing file.
+/// Writes a file atomically and returns a description of the change. `replacing` gives the content if a file is replaced.
 pub(crate) fn write_atomically(
     cx: &ToolContext,
     workspace: &Workspace,
     path: &RelativePath,
     content: &[u8],
     parents: bool,
-    check: impl Fn(&Slot) -> Result<(), FsError>,
+    replacing: impl Fn(&Slot) -> Result<Vec<u8>, FsError>,
 ) -> Result<String, FsError> {
     let mut created = Vec::new();
-    try_write(cx, workspace, path, content, parents, check, &mut created)
+    try_write(cx, workspace, path, content, parents, replacing, &mut created)
         .map_err(|error| error.with_created_dirs(&created))
 }
 
@@ -67,25 +69,22 @@ fn try_write(
     path: &RelativePath,
     content: &[u8],
     parents: bool,
-    check: impl Fn(&Slot) -> Result<(), FsError>,
+    replacing: impl Fn(&Slot) -> Result<Vec<u8>, FsError>,
     created: &mut Vec<RelativePath>,
 ) -> Result<String, FsError> {
     let missing = if parents { IfMissing::CreateDirs } else { IfMissing::AllowLast };
     let options = FindOptions { accesses: &[Access::Write], follow: true, missing };
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-        let done = match slot.kind {
+        let (done, written) = match slot.kind {
             None => {
                 new_script::check_link(path, &slot, || content.starts_with(b"#!"))?;
-                "created"
+                ("created", Cow::Borrowed(content))
             }
-            Some(Kind::File) => {
-                check(&slot)?;
-                "replaced"
-            }
+            Some(Kind::File) => ("replaced", Cow::Owned(replacing(&slot)?)),
             Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
         };
-        let draft = match Draft::new(workspace, &slot, content) {
+        let draft = match Draft::new(workspace, &slot, &written) {
             // Another process removed the directory.
             Err(FsError::Change { source, .. }) if source.kind() == io::ErrorKind::NotFound => continue,
             draft => draft?,
@@ -94,8 +93,9 @@ fn try_write(
         let _changing = workspace.lock_changes();
         cx.check_cancelled()?;
         if draft.commit()? {
-            let size = counted(content.len(), "byte", "bytes");
-            return Ok(format!("{done} `{}`, {size}{}", slot.path, note(cx, &slot.path)));
+            let size = counted(written.len(), "byte", "bytes");
+            let kept = TextStyle::note(content, &written);
+            return Ok(format!("{done} `{}`, {size}{kept}{}", slot.path, note(cx, &slot.path)));
         }
     }
     Err(FsError::Changed { path: path.clone() })
@@ -133,13 +133,19 @@ mod tests {
     #[tokio::test]
     async fn utf8_text_and_binary_files_are_replaced() {
         let fixture = Fixture::new();
-        for before in
-            ["\u{FEFF}größe \u{FFFD}".as_bytes(), b"\x89PNG\r\n\x1A\n\0", b"\xFF\xD8\xFF\xE0\0", b"a\0\xFF", b""]
-        {
+        for before in ["größe \u{FFFD}".as_bytes(), b"\x89PNG\r\n\x1A\n\0", b"\xFF\xD8\xFF\xE0\0", b"a\0\xFF", b""] {
             fixture.write("a", before);
             fixture.text("fs.write", json!({"path": "a", "content": "new \u{FFFD}"})).await;
             assert_eq!(fixture.read("a"), "new \u{FFFD}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_replaced_file_keeps_its_mark_and_its_line_ends_and_the_result_says_so() {
+        let fixture = Fixture::with_files(&[("win.ps1", "\u{FEFF}a\r\nb\r\n")]);
+        let message = fixture.text("fs.write", json!({"path": "win.ps1", "content": "a\nc\n"})).await;
+        assert_eq!(fixture.read("win.ps1"), "\u{FEFF}a\r\nc\r\n");
+        assert!(message.starts_with("replaced `win.ps1`, 9 bytes; its byte order mark and"), "{message}");
     }
 
     #[cfg(unix)]
@@ -194,7 +200,8 @@ mod tests {
         let path = "a/b".to_owned().try_into().unwrap();
         std::thread::scope(|scope| {
             let changing = workspace.lock_changes();
-            let writing = scope.spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(())));
+            let writing =
+                scope.spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(b"ours".to_vec())));
             fixture.wait_for_draft("a");
             meanwhile();
             drop(changing);

@@ -67,7 +67,7 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
     let read = [
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: bytes that are not UTF-8 are shown as"),
-        ("long_line", "worked: truncated lines: 1"),
+        ("long_line", "worked: continue in it with start = 1, offset = "),
         ("huge", "failed: it has NUL bytes"),
         ("many_lines", "worked: more lines follow, continue with start = "),
         ("pipe", "failed: is a named pipe, and only regular files can be read"),
