@@ -15,6 +15,7 @@ mod pattern;
 mod round_trip;
 mod sample;
 mod sdk;
+mod special_words;
 mod target;
 mod wire;
 mod words;
