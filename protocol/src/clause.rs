@@ -184,13 +184,12 @@ impl Clause {
                 })
     }
 
-    /// Returns the program whose arguments have a wildcard in the clause, and a few words that the wildcard does not
-    /// [permit](Self::permits). Returns `None` if there are none.
-    pub fn unpermitted_words(&self) -> Option<(&str, Vec<&'static str>)> {
-        let Pattern::Words(pattern) = &self.compiled.pattern else { return None };
-        let program = pattern.program()?;
-        let words = examples(program);
-        (!words.is_empty()).then_some((program, words))
+    /// Returns a few words that the wildcards of the clause do not [permit](Self::permits). Empty if there are none.
+    pub fn unpermitted_words(&self) -> Vec<&'static str> {
+        match &self.compiled.pattern {
+            Pattern::Words(pattern) => examples(&pattern.spelled()),
+            _ => Vec::new(),
+        }
     }
 
     /// Returns true if the pattern matches the target. What the clause [permits](Self::permits) in a grant can be less, and what it

@@ -47,8 +47,9 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
 fn narrower(settings: &Settings, is_from: impl Fn(&Origin) -> bool) -> Option<String> {
     let mut texts = BTreeSet::new();
     for clause in settings.grants.iter().filter(|grant| is_from(&grant.origin)).map(|grant| &grant.value) {
-        if let Some((program, words)) = clause.unpermitted_words() {
-            texts.insert(format!("`{clause}` does not cover {program} with {}", words.join(", ")));
+        let words = clause.unpermitted_words();
+        if !words.is_empty() {
+            texts.insert(format!("`{clause}` does not cover {}", words.join(", ")));
         }
     }
     let others = texts.len().saturating_sub(MOST_SHOWN);

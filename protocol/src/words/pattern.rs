@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 use super::coverage::{PatternWord, is_spelled};
 use super::lexer::{Lexed, lex};
 use super::row::Effect;
-use super::special::{Special, name, specials, wrapped};
+use super::special::{Special, specials, wrapped};
 use super::{Word, Words, quote};
 use crate::InvalidTarget;
 
@@ -110,12 +110,15 @@ impl WordsPattern {
         found.map(|special| (words, special))
     }
 
-    /// Returns the program that the pattern spells, without its folder, if it has wildcards for arguments.
-    pub(crate) fn program(&self) -> Option<&str> {
+    /// Returns the words that the pattern spells, from the program on, if it has wildcards for arguments. Empty if it does not.
+    pub(crate) fn spelled(&self) -> Vec<&str> {
         match self {
-            Self::Any | Self::Nothing | Self::Literal(_) => None,
-            Self::Prefix(base, _) => base.split(' ').next().map(name),
-            Self::Glob(_, pattern) => pattern[0].literal().map(name),
+            Self::Any | Self::Nothing | Self::Literal(_) => Vec::new(),
+            Self::Prefix(base, _) => base.split(' ').collect(),
+            Self::Glob(_, pattern) if pattern[0].literal().is_some() => {
+                pattern.iter().filter_map(PatternWord::literal).collect()
+            }
+            Self::Glob(..) => Vec::new(),
         }
     }
 }

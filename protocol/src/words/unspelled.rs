@@ -43,21 +43,37 @@ impl fmt::Display for UnspelledWord {
         let because = match effect {
             Effect::Runs => "it can run another program",
             Effect::Loads => "it loads settings or code",
-            Effect::Writes => "it writes a file",
+            Effect::Writes => "it writes or removes files",
             Effect::Hidden => return write!(f, "{program} has more words than a clause with wildcards can judge"),
         };
         write!(f, "only a clause that spells `{word}` covers it, because with this word {program} does more: {because}")
     }
 }
 
-/// Returns a few special words of a program, for the advice about a clause with wildcards. Empty if it has none.
-pub(crate) fn examples(program: &str) -> Vec<&'static str> {
-    let Some(row) = table::row(program) else { return Vec::new() };
-    let lists = |row: &super::row::Row| [row.runs, row.loads, row.writes];
-    let own = lists(row).into_iter().chain(row.commands.iter().flat_map(lists));
-    let forms = own.flat_map(str::split_ascii_whitespace).filter(|form| form.starts_with('-') && !form.contains('*'));
+/// Returns a few special words of the program and subcommand that a pattern begins with, for the advice about a clause with wildcards. Empty
+/// if it has none.
+pub(crate) fn examples(spelled: &[&str]) -> Vec<&'static str> {
+    let Some((mut row, mut rest)) =
+        spelled.split_first().and_then(|(program, rest)| Some((table::row(name(program))?, rest)))
+    else {
+        return Vec::new();
+    };
+    let mut rows = vec![row];
+    while let Some((word, after)) = rest.split_first() {
+        if let Some(sub) = row.commands.iter().find(|sub| sub.has_name(word)) {
+            // The words of the outer row are for other places.
+            if row.is_strict {
+                rows.clear();
+            }
+            rows.insert(0, sub);
+            row = sub;
+        }
+        rest = after;
+    }
+    let forms =
+        rows.into_iter().flat_map(|row| [row.runs, row.loads, row.writes]).flat_map(str::split_ascii_whitespace);
     let mut examples = Vec::new();
-    for form in forms {
+    for form in forms.filter(|form| form.starts_with('-') && !form.contains('*')) {
         if !examples.contains(&form) {
             examples.push(form);
         }

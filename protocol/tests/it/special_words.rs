@@ -358,3 +358,15 @@ fn rules_that_ask_or_deny_see_a_command_behind_its_folder_its_options_and_its_la
     assert!(concerns("git push", "git -C a push") && !concerns("git push", "git -C a push b"));
     assert!(!"fs:write:**".parse::<Clause>().unwrap().concerns(&"exec:write:git push".parse().unwrap()));
 }
+
+#[test]
+fn the_advice_about_a_clause_names_the_words_of_its_subcommand() {
+    let words =
+        |pattern: &str| format!("exec:write:{pattern}").parse::<Clause>().unwrap().unpermitted_words().join(" ");
+    assert_eq!(words("git diff **"), "--ext-diff --textconv --output");
+    assert!(words("git **").starts_with("-c ") && words("cargo test **").starts_with("--config"));
+    assert!(words("sort -u *").contains("-o") && words("/usr/bin/sort **").contains("-o"));
+    for pattern in ["git status **", "ls **", "git diff", "**", "* --version", "python3 **", "my-tool **"] {
+        assert_eq!(words(pattern), "", "{pattern}");
+    }
+}

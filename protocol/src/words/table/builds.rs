@@ -51,11 +51,7 @@ pub(super) const ROWS: &[Row] = &[
         .writes("--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir")
         .plain("--target --build")
         .valued("pjFZ")
-        .commands(&[
-            // A registry's credential process is a program; installed programs are run later.
-            Row::of("login logout owner yank").itself(Loads),
-            Row::of("rustc rustdoc").runs("-C* -Z* --codegen"),
-        ]),
+        .commands(&[Row::of("rustc rustdoc").runs("-C* -Z* --codegen")]),
     // rustc(1), "-C linker", "--sysroot", "-o", "--emit"; rustdoc "--test-builder"
     Row::of("rustc rustdoc clippy-driver")
         .runs(
@@ -65,7 +61,7 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--sysroot --theme --html-* -L* -l*")
         .writes("-o* --out-dir --emit --output --persist-doctests"),
     // rustup(1), "run" runs a program of a toolchain.
-    Row::of("rustup").launches().runs("--path").loads("default override set toolchain-link link --dist-server"),
+    Row::of("rustup").launches().runs("--path").loads("link --dist-server"),
     // npm(1), "--script-shell", "--shell", "--node-options", "--git", "--editor", "--viewer", "--browser", "-c",
     // "--userconfig" …
     Row::of("npm pnpm yarn yarnpkg corepack")

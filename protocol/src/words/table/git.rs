@@ -85,10 +85,12 @@ const COMMANDS: &[Row] = &[
             update-index update-ref update-server-info var verify-commit verify-pack verify-tag version \
             worktree write-tree",
     ),
+    // git-difftool(1), "-x"; git-mergetool(1), "-t"
+    Row::of("difftool mergetool").itself(Runs).runs("-x --extcmd -t --tool").writes("--output"),
     // Each of these runs programs or writes files by its nature: git-difftool(1), git-filter-branch(1), git-hook(1),
     // git-maintenance(1) …
     Row::of(
-        "difftool mergetool filter-branch send-email daemon instaweb hook maintenance credential shell \
+        "filter-branch send-email daemon instaweb hook maintenance credential shell \
             upload-pack receive-pack",
     )
     .itself(Runs),

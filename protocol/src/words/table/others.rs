@@ -9,8 +9,8 @@ pub(in crate::words) const OTHERS: Row = Row::of("").reader(read);
 
 /// Parts of the names of long options by which programs usually run others.
 const RUNS: &[&str] = &[
-    "browser", "cmd", "command", "editor", "eval", "exec", "execute", "hook", "interpreter", "launcher", "pager",
-    "preload", "preprocessor", "program", "script", "shell", "wrapper",
+    "bin", "browser", "cmd", "command", "editor", "eval", "exec", "execute", "hook", "interpreter", "launcher",
+    "pager", "preload", "preprocessor", "program", "script", "shell", "wrapper",
 ];
 /// Parts by which programs usually load code or settings.
 const LOADS: &[&str] = &[

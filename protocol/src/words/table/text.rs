@@ -5,7 +5,7 @@ use crate::words::{awk, sed};
 
 pub(super) const ROWS: &[Row] = &[
     // sed(1): the commands `e`, `w` and `W`, and the flags `e` and `w` of `s`
-    Row::of("sed gsed").launches().reader(sed::read),
+    Row::of("sed gsed").launches().loads("-f --file").writes("-i --in-place").reader(sed::read),
     // gawk(1), mawk(1), awk(1p)
     Row::of("awk gawk mawk nawk original-awk")
         .launches()
