@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::extent::Extent;
 use self::pattern::Pattern;
-use crate::words::{WordsPattern, pattern_runs_programs};
-use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
+use crate::words::{WordsPattern, examples, pattern_runs_programs};
+use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess, UnspelledWord};
 
 /// The start of the names of servers' tools.
 const SERVERS: &str = "mcp:";
@@ -49,6 +49,9 @@ const SERVERS: &str = "mcp:";
 /// - Without wildcards, the pattern covers the exact list: `npm test` covers neither `npm test x` nor `npm testify`.
 /// - A word that is partly unknown, such as `"out-$x"`, is matched only by a word `*` and by `**`. Any number of unknown words, such
 ///   as `$x`, and the words behind a digest are matched only by `**`. An unknown word in a pattern matches nothing.
+/// - Wildcards after a program do not [permit](Self::permits) the words by which well-known programs run others, load code or write
+///   files: `find **` permits neither `find . -delete` nor `find . -exec id ';'`. Only a clause that spells such a word does:
+///   `find . -name * -delete`. If the program is a wildcard, as in `**`, the clause is about all programs, with all words.
 ///
 /// A clause for any scheme covers a target of scheme `exec` only if its pattern is `**`.
 ///
@@ -147,7 +150,56 @@ impl Clause {
         self.origins.merge(&other.origins);
     }
 
-    /// Returns true if this clause covers the target.
+    /// Returns true if a grant or an allowing rule with this clause covers the target: the clause [matches](Self::matches), and no wildcard
+    /// stands for a word by which a command does more than its clause says. Well-known programs have a table of such words.
+    ///
+    /// ```
+    /// use protocol::{Clause, Target};
+    ///
+    /// let permits = |clause: &str, target: &str| -> Result<bool, Box<dyn std::error::Error>> {
+    ///     Ok(clause.parse::<Clause>()?.permits(&target.parse::<Target>()?))
+    /// };
+    /// assert!(permits("exec:write:git grep **", "exec:write:git grep -n main")?);
+    /// assert!(!permits("exec:write:git grep **", "exec:write:git grep -Osh main")?);
+    /// assert!(permits("exec:write:git grep -Oless **", "exec:write:git grep -Oless main")?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn permits(&self, target: &Target) -> bool {
+        self.matches(target)
+            && match &self.compiled.pattern {
+                Pattern::Words(pattern) => pattern.unspelled(target.value()).is_none(),
+                _ => true,
+            }
+    }
+
+    /// Returns the word for which the clause matches the target and does not [permit](Self::permits) it.
+    pub fn unspelled(&self, target: &Target) -> Option<UnspelledWord> {
+        let Pattern::Words(pattern) = &self.compiled.pattern else { return None };
+        let (words, special) = self.matches(target).then(|| pattern.unspelled(target.value())).flatten()?;
+        Some(UnspelledWord::new(&words, &special))
+    }
+
+    /// Returns true if a rule with this clause that asks or denies is about the target: the clause [matches](Self::matches) it, or a plainer
+    /// spelling of the command. `git push **` concerns `/usr/bin/git -C a push` and `env A=b git push`, too.
+    pub fn concerns(&self, target: &Target) -> bool {
+        let is_command = matches!(self.compiled.pattern, Pattern::Words(_));
+        self.matches(target)
+            || is_command
+                && target.command().is_some_and(|command| {
+                    command.plainer().iter().filter_map(|value| target.with_command(value)).any(|it| self.matches(&it))
+                })
+    }
+
+    /// Returns a few words that the wildcards of the clause do not [permit](Self::permits). Empty if there are none.
+    pub fn unpermitted_words(&self) -> Vec<&'static str> {
+        match &self.compiled.pattern {
+            Pattern::Words(pattern) => examples(&pattern.spelled()),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns true if the pattern matches the target. What the clause [permits](Self::permits) in a grant can be less, and what it
+    /// [concerns](Self::concerns) in a rule that asks or denies can be more.
     pub fn matches(&self, target: &Target) -> bool {
         let Compiled { scheme, access, pattern, .. } = &*self.compiled;
         scheme.as_deref().is_none_or(|scheme| scheme == target.scheme())
@@ -175,7 +227,7 @@ impl Clause {
         &self.compiled.text[self.compiled.start..]
     }
 
-    /// Returns true if the clause covers a command that [runs other programs](crate::Words::runs_programs).
+    /// Returns true if the clause permits a command that [runs other programs](crate::Words::runs_programs).
     pub fn runs_programs(&self) -> bool {
         match self.scheme() {
             Some(Target::COMMAND_SCHEME) => pattern_runs_programs(self.pattern()),

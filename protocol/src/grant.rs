@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Clause, InvalidClause, Target};
+use crate::{Clause, InvalidClause, Target, UnspelledWord};
 
 /// The permission to touch targets: layers of [clauses](Clause). A target is permitted if every layer has a clause that covers
 /// it.
@@ -73,7 +73,16 @@ impl Grant {
 
     /// Returns true if a call may touch the target.
     pub fn permits(&self, target: &Target) -> bool {
-        self.layers.iter().all(|layer| layer.iter().any(|clause| clause.matches(target)))
+        self.layers.iter().all(|layer| layer.iter().any(|clause| clause.permits(target)))
+    }
+
+    /// Returns each clause that matches the target and does not permit it for a [word](UnspelledWord) that it does not spell, if the grant
+    /// does not permit the target.
+    pub fn unspelled(&self, target: &Target) -> Vec<(&Clause, UnspelledWord)> {
+        if self.permits(target) {
+            return Vec::new();
+        }
+        self.clauses().filter_map(|clause| Some((clause, clause.unspelled(target)?))).collect()
     }
 
     /// Returns false if the grant permits no target of this clause. Returns true if it may permit one, as far as
@@ -117,7 +126,8 @@ impl Grant {
     }
 
     /// Returns the grant as text for an error about these targets. Of a layer with more than a few clauses, the text has those of the
-    /// targets' schemes, and the number of the others.
+    /// targets' schemes, and the number of the others. For a command that a clause matches and does not permit, the text says which word the
+    /// clause does not spell.
     ///
     /// ```
     /// use protocol::{Grant, Target};
@@ -143,7 +153,9 @@ impl Grant {
                 _ => format!("{} or {others} other clause{}", alternatives(near), if others == 1 { "" } else { "s" }),
             }
         };
-        self.text(layer)
+        let unspelled = needed.iter().flat_map(|target| self.unspelled(target)).take(MAX_SHOWN);
+        let unspelled = unspelled.map(|(clause, word)| format!(", where {clause} does not cover it: {word}"));
+        self.text(layer) + &unspelled.collect::<String>()
     }
 
     /// Returns the layers in these words.

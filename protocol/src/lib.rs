@@ -61,4 +61,4 @@ pub use target_error::TargetError;
 pub use template::{InvalidTemplate, Template};
 pub use tool::Tool;
 pub use tool_names::ToolNames;
-pub use words::{Word, Words};
+pub use words::{UnspelledWord, Word, Words};

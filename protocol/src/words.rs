@@ -1,9 +1,22 @@
 //! [`Words`]: the value of a target of scheme `exec`.
 
+mod archive_bundle;
+mod awk;
+mod config;
+mod coverage;
 mod launcher;
 mod lexer;
+mod npm_config;
 mod pattern;
+mod plainer;
 mod quote;
+mod row;
+mod sed;
+mod special;
+mod table;
+#[cfg(test)]
+mod tests;
+mod unspelled;
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +27,8 @@ pub(crate) use self::launcher::pattern_runs_programs;
 pub(crate) use self::pattern::WordsPattern;
 pub(crate) use self::quote::is_plain;
 use self::quote::quote;
+pub use self::unspelled::UnspelledWord;
+pub(crate) use self::unspelled::examples;
 use crate::{Digest, InvalidTarget, is_invisible};
 
 /// A command as a list of words, the first of which is the program. The value of a target of scheme `exec`.

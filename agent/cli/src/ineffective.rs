@@ -1,4 +1,5 @@
-//! Warnings about clauses of flags that match no target, most of which are misspelt.
+//! Warnings about clauses that permit less than they seem to: those of flags that match no target, most of which are misspelt, and those
+//! of programs that can do more than their name says.
 
 use std::collections::BTreeSet;
 use std::sync::Once;
@@ -8,7 +9,7 @@ use tools::{Clause, Effects, ErrorCode};
 
 use crate::config::{Origin, Settings};
 use crate::root::RootOption;
-use crate::{mcp, notice, web};
+use crate::{mcp, notice, program, web};
 
 /// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
 const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
@@ -19,6 +20,9 @@ static WARNED: Once = Once::new();
 /// Warns once about clauses of `--grant` and `--allow` that match no target of a tool of this program or of the MCP servers of a root.
 pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
     WARNED.call_once(|| {
+        // A flag is given now, a setting in every session.
+        narrower(settings, |origin| matches!(origin, Origin::Flag(_))).iter().for_each(|text| notice::warning(text));
+        narrower(settings, |origin| matches!(origin, Origin::File { .. })).iter().for_each(|text| notice::note(text));
         let flags = settings.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
         let flags: Vec<_> = flags.collect();
         if flags.is_empty() {
@@ -37,6 +41,34 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
         }
     });
 }
+
+/// Returns the text about clauses whose wildcards do not cover the words by which a program runs others, loads code or writes files.
+/// Returns `None` if there are no such clauses.
+fn narrower(settings: &Settings, is_from: impl Fn(&Origin) -> bool) -> Option<String> {
+    let mut texts = BTreeSet::new();
+    for clause in settings.grants.iter().filter(|grant| is_from(&grant.origin)).map(|grant| &grant.value) {
+        let words = clause.unpermitted_words();
+        if !words.is_empty() {
+            texts.insert(format!("`{clause}` does not cover {}", words.join(", ")));
+        }
+    }
+    let others = texts.len().saturating_sub(MOST_SHOWN);
+    let mut shown: Vec<_> = texts.into_iter().take(MOST_SHOWN).collect();
+    if others > 0 {
+        shown.push(format!("the same is true of {others} more"));
+    }
+    let all = shown.join("; ");
+    (!all.is_empty()).then(|| {
+        format!(
+            "{all} and other words that run a program, load code or write a file: only a clause that spells the word covers it; \
+             `{} why` explains a call",
+            program::name()
+        )
+    })
+}
+
+/// The most clauses that the text about narrower clauses names.
+const MOST_SHOWN: usize = 3;
 
 /// Returns the reason why no target matches the clause. `known` are the schemes of all targets.
 fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Option<String> {

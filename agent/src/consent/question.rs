@@ -116,7 +116,11 @@ impl ApprovalQuestion<'_> {
             _ => "",
         };
         let sensitive = self.approval.sensitive(target).map(|path| format!(", {}", path.describe(target.value())));
-        let granted = if self.approval.cx.grant().permits(target) { "" } else { " (not granted)" };
+        let granted = match self.approval.cx.grant().unspelled(target).pop() {
+            Some((_, word)) => format!(" (not granted: {})", visible(&word.to_string())),
+            None if self.approval.cx.grant().permits(target) => String::new(),
+            None => " (not granted)".to_owned(),
+        };
         let mut rulings = self.approval.rulings().filter(|ruling| ruling.target == Some(target));
         let unnamed = match rulings.any(|ruling| ruling.is_granted_but_unnamed()) {
             true if self.holds_for_hosts() => format!(" (no grant names this host; an approval holds for it {time})"),

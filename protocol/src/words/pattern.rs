@@ -2,7 +2,10 @@
 
 use regex::bytes::Regex;
 
+use super::coverage::{PatternWord, is_spelled};
 use super::lexer::{Lexed, lex};
+use super::row::Effect;
+use super::special::{Special, specials, wrapped};
 use super::{Word, Words, quote};
 use crate::InvalidTarget;
 
@@ -15,12 +18,12 @@ pub(crate) enum WordsPattern {
     Any,
     /// A pattern without wildcards.
     Literal(String),
-    /// A list without wildcards, then `**`: the text of the list.
-    Prefix(String),
+    /// A list without wildcards, then `**`: the text of the list, and the number of its words.
+    Prefix(String, usize),
     /// A pattern that no value is known to equal: it has an unknown word, or wildcards before a digest.
     Nothing,
-    /// All other patterns, over the [encoded](encode) words.
-    Glob(Regex),
+    /// All other patterns: an expression over the [encoded](encode) words, and the words of the pattern.
+    Glob(Regex, Vec<PatternWord>),
 }
 
 impl WordsPattern {
@@ -33,7 +36,8 @@ impl WordsPattern {
             [before @ .., last] if is_any(last) && before.iter().all(is_literal) => {
                 let base = literal(before)?;
                 let canonical = format!("{base} **");
-                return Ok((canonical, if base.is_known() { Self::Prefix(base.to_string()) } else { Self::Nothing }));
+                let prefix = || Self::Prefix(base.to_string(), before.len());
+                return Ok((canonical, if base.is_known() { prefix() } else { Self::Nothing }));
             }
             all if all.iter().all(is_literal) => {
                 let value = literal(all)?.to_value();
@@ -55,7 +59,7 @@ impl WordsPattern {
         let regex: String = words.iter().map(regex).collect();
         let regex =
             Regex::new(&format!(r"\A{regex}\z")).map_err(|error| format!("{error}; write several simpler clauses"))?;
-        Ok((canonical, Self::Glob(regex)))
+        Ok((canonical, Self::Glob(regex, words.iter().map(pattern_word).collect())))
     }
 
     /// Creates the pattern that covers only this value, or nothing if it has unknown words.
@@ -74,17 +78,79 @@ impl WordsPattern {
         }
     }
 
-    /// Returns true if the pattern covers the value of a target.
+    /// Returns true if the pattern matches the value of a target.
     pub(crate) fn matches(&self, value: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Nothing => false,
             Self::Literal(text) => text == value,
-            Self::Prefix(base) => {
+            Self::Prefix(base, _) => {
                 value.strip_prefix(&**base).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
             }
-            Self::Glob(regex) => value.parse::<Words>().is_ok_and(|words| regex.is_match(&encode(&words))),
+            Self::Glob(regex, _) => value.parse::<Words>().is_ok_and(|words| regex.is_match(&encode(&words))),
         }
+    }
+
+    /// Returns the special words of a value that matches, if a wildcard of the pattern stands for one of them. A pattern whose program is a
+    /// wildcard spells none and has none: it is about every program.
+    pub(crate) fn unspelled(&self, value: &str) -> Option<(Words, Special)> {
+        let (pattern, count) = match self {
+            Self::Any | Self::Nothing | Self::Literal(_) => return None,
+            Self::Prefix(base, _) if base.len() == value.len() => return None,
+            Self::Prefix(_, count) => (&[][..], *count),
+            Self::Glob(_, pattern) if pattern[0].is_wild() => return None,
+            Self::Glob(_, pattern) => (&pattern[..], 0),
+        };
+        let words: Words = value.parse().ok()?;
+        let found = if pattern.is_empty() {
+            specials(&words.words, &|index| index < count).into_iter().find(|special| special.index >= count)
+        } else {
+            unspelled(pattern, &words.words)
+        };
+        found.map(|special| (words, special))
+    }
+
+    /// Returns the words that the pattern spells, from the program on, if it has wildcards for arguments. Empty if it does not.
+    pub(crate) fn spelled(&self) -> Vec<&str> {
+        match self {
+            Self::Any | Self::Nothing | Self::Literal(_) => Vec::new(),
+            Self::Prefix(base, _) => base.split(' ').collect(),
+            Self::Glob(_, pattern) if pattern[0].literal().is_some() => {
+                pattern.iter().filter_map(PatternWord::literal).collect()
+            }
+            Self::Glob(..) => Vec::new(),
+        }
+    }
+}
+
+/// Returns a special word for which a wildcard of the pattern stands.
+fn unspelled(pattern: &[PatternWord], words: &[Word]) -> Option<Special> {
+    let is_literal = |index: usize| {
+        let Word::Known(word) = &words[index] else { return false };
+        pattern.iter().any(|part| part.literal() == Some(word))
+    };
+    let mut found = specials(words, &is_literal);
+    // In `env * git **`, the wildcard must not stand for the program that `env` runs.
+    let is_wild = |part: &PatternWord| part.literal().is_none();
+    let first = pattern.iter().position(is_wild).unwrap_or(pattern.len());
+    if pattern[first..].iter().any(|part| !is_wild(part))
+        && let Some(index) = wrapped(words).filter(|index| !is_literal(*index))
+    {
+        found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command: (0, 0) });
+    }
+    if found.is_empty() || is_spelled(pattern, words, &found) {
+        return None;
+    }
+    let position = found.iter().position(|special| !is_literal(special.index)).unwrap_or(0);
+    Some(found.swap_remove(position))
+}
+
+fn pattern_word(lexed: &Lexed) -> PatternWord {
+    match &lexed.word {
+        Word::Known(text) if !is_any(lexed) => {
+            PatternWord::One(parts(text, &lexed.stars).into_iter().map(str::to_owned).collect())
+        }
+        _ => PatternWord::Any,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames};
+use protocol::{ApprovalDefault, Clause, Origins, Target, ToolName, ToolNames, UnspelledWord};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -14,6 +14,8 @@ use super::{InvalidRule, ToolGlob, Verdict};
 /// - The tool glob supports `*`, `?`, `[a-z]` and `{a,b}`. `*` also matches the dots in a name.
 /// - A rule without a tool applies to all tools.
 /// - A rule without a target applies to all targets, and to calls without targets.
+/// - A rule that allows applies to the commands that its target [permits](Clause::permits), and a rule that asks or denies to those that it
+///   [concerns](Clause::concerns).
 /// - Targets that always need approval (see [`ApprovalDefault`]) are allowed only by a target without `*` for scheme or access.
 ///   `fs:*:tmp/**` does not allow a call to remove a file; `fs:destroy:tmp/**` does.
 ///
@@ -104,6 +106,8 @@ impl Rule {
         }
         let why = if self.matches((&tool).into(), target.as_ref()) {
             ", since an operation that always needs approval is allowed only by a target without `*` for scheme or access"
+        } else if target.as_ref().is_some_and(|target| self.unspelled(target).is_some()) {
+            ", since a wildcard stands for a word by which the program does more; an allowing rule has to spell it"
         } else {
             ""
         };
@@ -166,7 +170,17 @@ impl Rule {
 
     fn matches(&self, tool: ToolNames<'_>, target: Option<&Target>) -> bool {
         self.is_for_tool(tool)
-            && self.target.as_ref().is_none_or(|clause| target.is_some_and(|target| clause.matches(target)))
+            && self.target.as_ref().is_none_or(|clause| {
+                target.is_some_and(|target| match self.verdict {
+                    Verdict::Allow => clause.permits(target),
+                    Verdict::Ask | Verdict::Deny => clause.concerns(target),
+                })
+            })
+    }
+
+    /// Returns the word that an allowing rule would have to spell to apply to the target.
+    pub(super) fn unspelled(&self, target: &Target) -> Option<UnspelledWord> {
+        self.target.as_ref().filter(|_| self.verdict == Verdict::Allow).and_then(|clause| clause.unspelled(target))
     }
 
     fn may_allow(&self, target: &Target) -> bool {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use protocol::{ApprovalDefault, Clause, Grant, Target, ToolNames};
+use protocol::{ApprovalDefault, Clause, Grant, Target, ToolNames, UnspelledWord};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use super::reason::subject;
 use super::{Policy, Reason, Rule, SensitivePaths, Sensitivity, Verdict, host};
@@ -18,7 +19,7 @@ const UNTOUCHED: &str = "the call is allowed: it touches nothing, and no rule is
 ///
 /// The pipeline decides by rulings, about the targets that the arguments name and about those that the tool discovers while it runs.
 /// [`ToolContext::rulings`](crate::ToolContext::rulings) returns the former. In JSON, a ruling is an object with `target`, `verdict` and
-/// `reasons`, the [shown](Self::shown_reasons) ones.
+/// `reasons`, the [shown](Self::shown_reasons) ones, and with `unspelled` if there are [such](Self::unspelled) clauses.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Ruling<'a> {
@@ -92,6 +93,23 @@ impl<'a> Ruling<'a> {
         reasons
     }
 
+    /// Returns the clauses of the grant and of allowing rules that match the command and do not cover it, each with its origins and the word
+    /// that it does not spell. Empty if the target is not asked about.
+    pub fn unspelled(&self) -> Vec<(String, UnspelledWord)> {
+        let Some(target) = self.target.filter(|_| self.verdict == Verdict::Ask) else { return Vec::new() };
+        let granted = self.grant.unspelled(target).into_iter();
+        let granted = granted.map(|(clause, word)| (clause.origins().located(clause), word));
+        let rules = self
+            .policy
+            .into_iter()
+            .flat_map(|(policy, tool)| policy.rules().iter().filter(move |rule| rule.is_for_tool(tool)));
+        let rules = rules.filter_map(|rule| Some((rule.origins().located(rule.target()?), rule.unspelled(target)?)));
+        let mut found: Vec<_> = granted.chain(rules).collect();
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        found.dedup_by(|(one, _), (other, _)| one == other);
+        found
+    }
+
     /// Returns the rules with this verdict that apply.
     fn rules(self, verdict: Verdict) -> impl Iterator<Item = &'a Rule> {
         let policy = self.policy.into_iter();
@@ -146,7 +164,7 @@ impl<'a> Ruling<'a> {
             None => paths.naming_rules(self.grant, &allowing, target),
         };
         let covering =
-            |layer: &'a [Clause]| Reason::Granted(layer.iter().filter(|clause| clause.matches(target)).collect());
+            |layer: &'a [Clause]| Reason::Granted(layer.iter().filter(|clause| clause.permits(target)).collect());
         self.grant.layers().map(covering).chain(Reason::from_rules(deciding)).collect()
     }
 
@@ -203,10 +221,15 @@ impl fmt::Debug for Ruling<'_> {
 
 impl Serialize for Ruling<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut ruling = serializer.serialize_struct("Ruling", 3)?;
+        let unspelled = self.unspelled();
+        let mut ruling = serializer.serialize_struct("Ruling", 3 + usize::from(!unspelled.is_empty()))?;
         ruling.serialize_field("target", &self.target)?;
         ruling.serialize_field("verdict", &self.verdict)?;
         ruling.serialize_field("reasons", &self.shown_reasons())?;
+        if !unspelled.is_empty() {
+            let object = |(clause, word): &(String, UnspelledWord)| json!({"clause": clause, "word": word.word(), "why": word.to_string()});
+            ruling.serialize_field("unspelled", &unspelled.iter().map(object).collect::<Vec<_>>())?;
+        }
         ruling.end()
     }
 }

@@ -103,6 +103,10 @@ fn page(name: &str, rulings: &[Ruling<'_>], width: usize) -> String {
                 page += &fit::hanging(&line, width, "  ", "    ");
             }
         }
+        for (clause, word) in ruling.unspelled() {
+            let line = format!("not covered by {clause}: {word}");
+            page += &fit::hanging(&visible(&line), width, "  ", "    ");
+        }
     }
     page
 }

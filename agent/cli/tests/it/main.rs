@@ -10,6 +10,8 @@ mod call;
 mod chat;
 #[cfg(unix)]
 mod chat_terminal;
+#[cfg(feature = "builtin")]
+mod clauses;
 #[cfg(all(feature = "builtin", feature = "models", feature = "otel"))]
 mod collector;
 mod config;

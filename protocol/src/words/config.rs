@@ -1,0 +1,36 @@
+//! Reads the words of `git config`.
+
+use super::Word;
+use super::row::Effect;
+use super::special::Special;
+
+/// Adds `config` and the words of a call of `git config` that may set a value or read other files. Keys such as `core.pager` and
+/// `alias.x` name programs, and files can be outside of the repository.
+pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let args = &words[command.1 + 1..];
+    let first = match args.first() {
+        Some(Word::Known(first)) => first,
+        _ => "",
+    };
+    let reads = ["-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "get", "list"];
+    let is_key = args.len() == 1 && !first.starts_with('-');
+    if is_key || reads.contains(&first) {
+        return;
+    }
+    for (index, word) in words.iter().enumerate().skip(command.1) {
+        let Word::Known(word) = word else { continue };
+        if index > command.1 && is_harmless(word) {
+            continue;
+        }
+        found.push(Special { index, length: word.len(), effect: Effect::Loads, command });
+        // The value of a key that is spelled is free.
+        if index > command.1 && word.contains('.') {
+            break;
+        }
+    }
+}
+
+/// Returns true for options that say which file of git's own is meant, or how a value is read.
+fn is_harmless(word: &str) -> bool {
+    ["--local", "--global", "--worktree", "--bool", "--int", "--path", "set", "--add", "--replace-all"].contains(&word)
+}

@@ -1,0 +1,225 @@
+//! [`Row`]: the words by which one program runs others, loads code or writes files.
+
+use super::special::Reader;
+
+/// An effect that a word adds to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Runs a program or code that the word, or a word after it, names or contains.
+    Runs,
+    /// Loads a configuration or an extension that is code or names programs.
+    Loads,
+    /// Writes a file.
+    Writes,
+    /// Not known, because a digest stands for the words.
+    Hidden,
+}
+
+/// The special words of a program, or of a subcommand of one. Lists of words are separated by spaces.
+///
+/// | word of a list | applies to |
+/// |---|---|
+/// | `--name` | the option, abbreviated or not, with `=value` or without |
+/// | `-x` | the option, alone, in a bundle as `-vx`, or with its value as `-xvalue` |
+/// | `-name`, `name` | the word, with `=value` or without; `-name` with two dashes too |
+/// | `=` | an assignment to any variable but a harmless one |
+/// | a word with `*` | words of this form |
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    pub(super) names: &'static str,
+    /// True if the program runs others or code whatever its words are.
+    pub(super) is_launcher: bool,
+    /// The number of operands before the command that the program runs, if it runs one. Options stand before it.
+    pub(super) wraps: Option<usize>,
+    pub(super) runs: &'static str,
+    pub(super) loads: &'static str,
+    pub(super) writes: &'static str,
+    /// The effect of the subcommand itself.
+    pub(super) itself: Option<Effect>,
+    /// The letters of options that take the rest of their bundle, or the next word, as their value.
+    pub(super) valued: &'static str,
+    /// Words that are special in no way, though they abbreviate an option that is.
+    pub(super) plain: &'static str,
+    /// The number of operands after which one more is written.
+    pub(super) operands: Option<usize>,
+    pub(super) commands: &'static [Row],
+    /// True if the lists apply only to words before the subcommand, and an unknown subcommand is a program.
+    pub(super) is_strict: bool,
+    /// Finds special words that no list can describe.
+    pub(super) reader: Option<Reader>,
+}
+
+impl Row {
+    /// A row without special words.
+    pub(super) const fn of(names: &'static str) -> Self {
+        Self {
+            names,
+            is_launcher: false,
+            wraps: None,
+            runs: "",
+            loads: "",
+            writes: "",
+            itself: None,
+            valued: "",
+            plain: "",
+            operands: None,
+            commands: &[],
+            is_strict: false,
+            reader: None,
+        }
+    }
+
+    pub(super) const fn launches(self) -> Self {
+        Self { is_launcher: true, ..self }
+    }
+
+    pub(super) const fn wraps(self, operands: usize) -> Self {
+        Self { is_launcher: true, wraps: Some(operands), ..self }
+    }
+
+    pub(super) const fn runs(self, runs: &'static str) -> Self {
+        Self { runs, ..self }
+    }
+
+    pub(super) const fn loads(self, loads: &'static str) -> Self {
+        Self { loads, ..self }
+    }
+
+    pub(super) const fn writes(self, writes: &'static str) -> Self {
+        Self { writes, ..self }
+    }
+
+    pub(super) const fn itself(self, effect: Effect) -> Self {
+        Self { itself: Some(effect), ..self }
+    }
+
+    pub(super) const fn valued(self, valued: &'static str) -> Self {
+        Self { valued, ..self }
+    }
+
+    pub(super) const fn plain(self, plain: &'static str) -> Self {
+        Self { plain, ..self }
+    }
+
+    pub(super) const fn writes_after(self, operands: usize) -> Self {
+        Self { operands: Some(operands), ..self }
+    }
+
+    pub(super) const fn commands(self, commands: &'static [Row]) -> Self {
+        Self { commands, ..self }
+    }
+
+    pub(super) const fn strict(self) -> Self {
+        Self { is_strict: true, ..self }
+    }
+
+    pub(super) const fn reader(self, reader: Reader) -> Self {
+        Self { reader: Some(reader), ..self }
+    }
+
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.names.split_ascii_whitespace().any(|own| own == name)
+    }
+
+    /// Returns true if no word of the program is special.
+    pub(super) fn is_plain(&self) -> bool {
+        let Self { runs, loads, writes, itself, operands, commands, is_strict, reader, .. } = self;
+        [runs, loads, writes].into_iter().all(|list| list.is_empty())
+            && itself.is_none()
+            && operands.is_none()
+            && !is_strict
+            && reader.is_none()
+            && commands.iter().all(Self::is_plain)
+    }
+
+    /// Returns true if a word of the program can make it run others or load code.
+    pub(super) fn may_run(&self) -> bool {
+        !self.runs.is_empty()
+            || !self.loads.is_empty()
+            || self.is_strict
+            || self.reader.is_some()
+            || matches!(self.itself, Some(Effect::Runs | Effect::Loads))
+            || self.commands.iter().any(Self::may_run)
+    }
+
+    /// Returns the effect of a word, and how many of its bytes have to be spelled for it.
+    pub(super) fn effect(&self, word: &str) -> Option<(Effect, usize)> {
+        let lists = [(Effect::Runs, self.runs), (Effect::Loads, self.loads), (Effect::Writes, self.writes)];
+        if self.plain.split_ascii_whitespace().any(|plain| plain == word || Some(plain) == word.split('=').next()) {
+            return None;
+        }
+        let forms =
+            lists.into_iter().flat_map(|(effect, list)| list.split_ascii_whitespace().map(move |form| (effect, form)));
+        // A bundle can have several.
+        let mut found = forms.filter_map(|(effect, form)| Some((effect, self.length(form, word)?)));
+        let (effect, length) = found.next()?;
+        Some((effect, found.map(|(_, length)| length).fold(length, usize::max)))
+    }
+
+    /// Returns true if the word is an option alone whose value is the next word.
+    pub(super) fn takes_next(&self, word: &str) -> bool {
+        word.strip_prefix('-').is_some_and(|letter| letter.len() == 1 && self.valued.contains(letter))
+    }
+
+    /// Returns the number of bytes of a word that have to be spelled, if it is of this form.
+    fn length(&self, form: &str, word: &str) -> Option<usize> {
+        if form == "=" {
+            return assignment(word);
+        }
+        if form.contains('*') {
+            let is_start = form.find('*') == Some(form.len() - 1);
+            return is_of_form(form, word).then_some(if is_start { form.len() - 1 } else { word.len() });
+        }
+        let name = word.split('=').next().unwrap_or_default();
+        let length = if name.len() < word.len() { name.len() + 1 } else { name.len() };
+        if let Some(letter) = form.strip_prefix('-').filter(|rest| rest.len() == 1) {
+            let bundle = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+            let end = bundle.find(|c| self.valued.contains(c)).unwrap_or(bundle.len());
+            return bundle.find(letter).filter(|at| *at <= end).map(|at| at + 2);
+        }
+        let is_same = match form.strip_prefix("--") {
+            // Some programs read their long options with one dash.
+            Some(form) => match name.strip_prefix("--") {
+                Some(name) => !name.is_empty() && form.starts_with(name),
+                None => name.strip_prefix('-').is_some_and(|name| name.len() > 3 && form.starts_with(name)),
+            },
+            None => name == form || form.starts_with('-') && name.strip_prefix('-') == Some(form),
+        };
+        is_same.then_some(length)
+    }
+}
+
+/// Returns true if a word has this form, in which `*` is any text.
+fn is_of_form(form: &str, word: &str) -> bool {
+    let mut parts = form.split('*');
+    let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut parts = parts.peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.is_empty()
+}
+
+/// Returns the length of the name and the sign of an assignment, unless the variable is harmless.
+fn assignment(word: &str) -> Option<usize> {
+    let (name, _) = word.split_once('=')?;
+    let variable = name.trim_end_matches(['+', ':', '?', '!']);
+    let is_name = variable.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && variable.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    (is_name && !is_harmless(variable)).then_some(name.len() + 1)
+}
+
+/// Returns true if no program reads a name of a program, code or a file from the variable.
+fn is_harmless(variable: &str) -> bool {
+    let harmless = [
+        "CARGO_INCREMENTAL", "CI", "CLICOLOR", "CLICOLOR_FORCE", "COLOR", "COLUMNS", "DEBIAN_FRONTEND", "FORCE_COLOR",
+        "GIT_OPTIONAL_LOCKS", "GIT_TERMINAL_PROMPT", "LANG", "LANGUAGE", "LINES", "NODE_ENV", "NO_COLOR",
+        "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8",
+        "RUST_BACKTRACE", "RUST_LOG", "RUST_MIN_STACK", "SOURCE_DATE_EPOCH", "TERM", "TZ", "VERBOSE",
+    ];
+    harmless.contains(&variable) || variable.starts_with("LC_") || variable.starts_with("CARGO_TERM_")
+}

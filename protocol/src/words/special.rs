@@ -1,0 +1,150 @@
+//! Finds the special words of a command: those by which its program runs others, loads code or writes files.
+
+use super::row::{Effect, Row};
+use super::{Word, table};
+
+/// Adds special words of the program and subcommand at these indices.
+pub(super) type Reader = fn(&[Word], (usize, usize), &mut Vec<Special>);
+
+/// A special word of a command. A clause covers the command only if it spells the word.
+pub(crate) struct Special {
+    /// The index of the word.
+    pub(crate) index: usize,
+    /// The number of bytes at its beginning that have to be spelled.
+    pub(crate) length: usize,
+    pub(crate) effect: Effect,
+    /// The indices of the program and of its subcommand, if it has one.
+    pub(crate) command: (usize, usize),
+}
+
+/// Returns the name of a program, without its folder.
+pub(super) fn name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns the special words of a command. `is_spelled` is true for the indices of words that a clause spells: a spelled program that
+/// another one runs, as in `timeout 9 git log`, has its special words too.
+pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Vec<Special> {
+    let mut found = Vec::new();
+    let program = |index: usize| match &words[index] {
+        Word::Known(text) => Some(table::row(name(text))),
+        _ => None,
+    };
+    let Some(row) = words.first().and_then(|_| program(0)) else { return found };
+    let row = row.unwrap_or(&table::OTHERS);
+    if row.is_plain() && !row.is_launcher {
+        return found;
+    }
+    find(row, words, (0, 0), &mut found);
+    // A nested program of an unknown name has no special words: the name can be any argument.
+    let nested = (1..words.len()).filter(|index| is_spelled(*index));
+    for (index, row) in nested.filter_map(|index| Some((index, program(index)??))) {
+        find(row, words, (index, index), &mut found);
+    }
+    let is_digest = |word: &Word| matches!(word, Word::Digest(_));
+    if !row.is_plain()
+        && let Some(index) = words.iter().position(is_digest)
+    {
+        found.push(Special { index, length: usize::MAX, effect: Effect::Hidden, command: (0, 0) });
+    }
+    found
+}
+
+/// Returns the index of the command that the first program runs, if it is known to run one.
+pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
+    let Some(Word::Known(program)) = words.first() else { return None };
+    let row = table::row(name(program))?;
+    let mut operands = row.wraps?;
+    let mut index = 1;
+    while let Some(Word::Known(word)) = words.get(index) {
+        if word.starts_with('-') && word.len() > 1 {
+            index += usize::from(row.takes_next(word));
+        } else if !(row.runs == "=" || row.runs.ends_with(" =")) || !word.contains('=') {
+            if operands == 0 {
+                return Some(index);
+            }
+            operands -= 1;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// Adds the special words of the program and subcommand at these indices.
+fn find(row: &Row, words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+    let from = command.1 + 1;
+    let candidates = if row.commands.is_empty() { Vec::new() } else { subcommands(row, words, from) };
+    let end = match candidates.last() {
+        Some(last) if row.is_strict => *last,
+        _ => words.len(),
+    };
+    let known = |index: usize| match &words[index] {
+        Word::Known(text) => Some(&**text),
+        _ => None,
+    };
+    for (index, word) in (from..end).filter_map(|index| Some((index, known(index)?))) {
+        if let Some((effect, length)) = row.effect(word) {
+            found.push(Special { index, length, effect, command });
+        }
+    }
+    let mut is_known = false;
+    for (index, word) in candidates.iter().filter_map(|index| Some((*index, known(*index)?))) {
+        let Some(sub) = row.commands.iter().find(|sub| sub.has_name(word)) else { continue };
+        is_known = true;
+        if let Some(effect) = sub.itself {
+            found.push(Special { index, length: word.len(), effect, command: (command.0, index) });
+        }
+        find(sub, words, (command.0, index), found);
+    }
+    if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
+        found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command });
+    }
+    if let Some(most) = row.operands {
+        find_operands(row, words, command, most, found);
+    }
+    if let Some(reader) = row.reader {
+        reader(words, command, found);
+    }
+}
+
+/// Returns the indices of the words that can be the subcommand: the first that is no option, and the next ones after an option that may have
+/// a value.
+fn subcommands(row: &Row, words: &[Word], from: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut may_be_value = false;
+    for (index, word) in words.iter().enumerate().skip(from) {
+        let Word::Known(word) = word else { break };
+        if word.starts_with(['-', '+']) {
+            may_be_value = word.starts_with('-')
+                && !word.contains('=')
+                && !row.plain.split_ascii_whitespace().any(|it| it == word);
+            continue;
+        }
+        found.push(index);
+        if !may_be_value {
+            break;
+        }
+        may_be_value = false;
+    }
+    found
+}
+
+/// Adds the operands after the first `most`.
+fn find_operands(row: &Row, words: &[Word], command: (usize, usize), most: usize, found: &mut Vec<Special>) {
+    let (mut count, mut is_value) = (0, false);
+    for (index, word) in words.iter().enumerate().skip(command.1 + 1) {
+        let Word::Known(word) = word else { continue };
+        if std::mem::take(&mut is_value) {
+            continue;
+        }
+        if word.starts_with('-') && word.len() > 1 {
+            is_value = row.takes_next(word);
+            continue;
+        }
+        count += 1;
+        // `-` is the standard output.
+        if count > most && word != "-" {
+            found.push(Special { index, length: usize::MAX, effect: Effect::Writes, command });
+        }
+    }
+}

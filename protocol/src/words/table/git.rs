@@ -1,0 +1,99 @@
+//! git, from the manual of git 2.47.
+
+use crate::words::row::Effect::{Loads, Runs, Writes};
+use crate::words::row::Row;
+
+/// The manual of each subcommand has its options. Options before the subcommand: git(1). A subcommand without a row
+/// is an alias or a program
+/// `git-NAME`.
+pub(super) const ROW: Row = Row::of("git")
+    .runs("-c -p --config-env --exec-path --paginate")
+    .loads("--git-dir --work-tree")
+    .plain(
+        "--no-pager -P --bare --literal-pathspecs --no-optional-locks --no-replace-objects --no-advice \
+            --no-lazy-fetch --version --help",
+    )
+    .commands(COMMANDS)
+    .strict();
+
+/// Remote helpers, which run a program: gitremote-helpers(7), git-remote-ext(1).
+const HELPERS: &str = "*ext::* *fd::*";
+
+const COMMANDS: &[Row] = &[
+    // git-diff(1), "--output", "--ext-diff", "--textconv"; all commands that show changes take these.
+    Row::of(
+        "diff log show whatchanged diff-tree diff-files diff-index rev-list range-diff reflog shortlog \
+            cherry blame annotate stash merge-tree show-branch",
+    )
+    .runs("--ext-diff --textconv")
+    .writes("--output")
+    .plain("--text"),
+    // git-format-patch(1), "-o"
+    Row::of("format-patch").runs("--ext-diff --textconv").writes("-o --output --output-directory").plain("--text"),
+    // git-grep(1), "-O", "--textconv"
+    Row::of("grep").runs("-O --open-files-in-pager --textconv --ext-grep").valued("efABCm").plain("--text"),
+    // git-fetch(1), git-ls-remote(1), git-push(1), git-fetch-pack(1), git-send-pack(1)
+    Row::of("fetch pull ls-remote fetch-pack send-pack push")
+        .runs("--upload-pack --receive-pack --exec *ext::* *fd::*")
+        .writes("--output"),
+    // git-clone(1), "-u", "-c", "--template"
+    Row::of("clone")
+        .runs("--upload-pack -u -c --config *ext::* *fd::*")
+        .loads("--template")
+        .writes("--separate-git-dir")
+        .valued("boj"),
+    Row::of("remote").runs(HELPERS),
+    // git-init(1), "--template"
+    Row::of("init init-db").loads("--template").writes("--separate-git-dir"),
+    // git-archive(1), "-o", "--exec"
+    Row::of("archive").runs("--exec *ext::* *fd::*").writes("-o --output"),
+    // git-rebase(1), "-x", "-i"
+    Row::of("rebase").runs("-x --exec -i --interactive --edit-todo").valued("XsC"),
+    // git-bisect(1), "bisect run", "bisect view"
+    Row::of("bisect").commands(&[
+        Row::of("run visualize view").itself(Runs),
+        Row::of("start bad new good old skip reset terms next log replay help"),
+    ]),
+    // git-submodule(1), "foreach"
+    Row::of("submodule").runs(HELPERS).commands(&[
+        Row::of("foreach").itself(Runs),
+        Row::of("status init add update summary sync deinit absorbgitdirs set-url set-branch"),
+    ]),
+    // git-config(1): keys such as `core.pager`, `alias.x` and `core.fsmonitor` are programs.
+    Row::of("config").reader(super::super::config::read),
+    // git-cat-file(1), "--textconv", "--filters"
+    Row::of("cat-file").runs("--textconv --filters"),
+    // git-bundle(1), "create"
+    Row::of("bundle")
+        .runs(HELPERS)
+        .commands(&[Row::of("create").itself(Writes), Row::of("verify list-heads unbundle")]),
+    // git-apply(1)
+    Row::of("apply").writes("--build-fake-ancestor"),
+    // git-fast-export(1), "--export-marks"
+    Row::of("fast-export").writes("--export-marks"),
+    // git-interpret-trailers(1), "--in-place"
+    Row::of("interpret-trailers").runs("--trailer").writes("--in-place"),
+    // git-help(1), "--man", "--info", "--web"
+    Row::of("help").runs("-i --info -m --man -w --web"),
+    // git-notes(1), git-worktree(1): a subcommand makes commits and checkouts as the others do.
+    Row::of(
+        "add am branch check-attr check-ignore check-mailmap check-ref-format checkout cherry-pick clean \
+            commit commit-graph commit-tree count-objects describe for-each-ref fsck gc get-tar-commit-id \
+            hash-object index-pack ls-files ls-tree merge merge-base merge-file mktree mv name-rev notes \
+            pack-refs patch-id prune prune-packed read-tree repack replace rerere reset restore rev-parse \
+            revert rm show-index show-ref sparse-checkout status stripspace switch symbolic-ref tag \
+            update-index update-ref update-server-info var verify-commit verify-pack verify-tag version \
+            worktree write-tree",
+    ),
+    // git-difftool(1), "-x"; git-mergetool(1), "-t"
+    Row::of("difftool mergetool").itself(Runs).runs("-x --extcmd -t --tool").writes("--output"),
+    // Each of these runs programs or writes files by its nature: git-difftool(1), git-filter-branch(1), git-hook(1),
+    // git-maintenance(1) …
+    Row::of(
+        "filter-branch send-email daemon instaweb hook maintenance credential shell \
+            upload-pack receive-pack",
+    )
+    .itself(Runs),
+    Row::of("fast-import").itself(Writes),
+    Row::of("scalar gui citool").itself(Loads),
+];

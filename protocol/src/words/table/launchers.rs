@@ -1,0 +1,64 @@
+//! Programs that run the command in their words. A program that a clause spells there has its own special words.
+
+use crate::words::row::Row;
+
+pub(super) const ROWS: &[Row] = &[
+    // env(1), "-S"; a variable such as LD_PRELOAD, PATH, GIT_PAGER or NODE_OPTIONS is a program.
+    Row::of("env").wraps(0).runs("-S --split-string =").loads("-P").valued("uC"),
+    // sudo(8), doas(1), su(1), runuser(1): variables, and options with programs
+    Row::of("sudo sudo-rs").wraps(0).runs("-e --edit -s --shell -i --login -D --chdir -R --chroot =").valued("ugpCTU"),
+    Row::of("doas").wraps(0).runs("-s").loads("-C").valued("u"),
+    // The number of words before the command: timeout(1) DURATION, chrt(1) PRIORITY, taskset(1) MASK, flock(1) FILE
+    Row::of("nice").wraps(0).valued("n"),
+    Row::of(
+        "nohup setsid fakeroot unbuffer command exec builtin catchsegv eatmydata proxychains proxychains4 \
+            torsocks faketime dbus-run-session",
+    )
+    .wraps(0),
+    // time(1), "-o"
+    Row::of("time gtime").wraps(0).writes("-o --output").valued("f"),
+    Row::of("timeout gtimeout").wraps(1).valued("sk"),
+    Row::of("stdbuf").wraps(0).valued("ioe"),
+    Row::of("ionice").wraps(0).valued("cnpPu"),
+    Row::of("chrt taskset").wraps(1),
+    Row::of("setarch linux32 linux64").launches(),
+    Row::of("flock").launches().runs("-c --command"),
+    Row::of("chroot").wraps(1),
+    // strace(1), ltrace(1), "-o"
+    Row::of("strace ltrace").launches().writes("-o --output -ff --output-separately").valued("aeEIOpPsSuUX"),
+    // valgrind(1), perf(1), gdb(1), lldb(1): they run a program, and scripts of their own.
+    Row::of("valgrind")
+        .launches()
+        .runs("--db-command --allow-command-line-opts*")
+        .loads("--suppressions --tool --extra-debuginfo-path")
+        .writes("--log-file --xml-file --*-out-file* --log-socket*"),
+    Row::of("perf")
+        .launches()
+        .runs("--exec-path -c --objdump --addr2line --pager -s --script --clang-path --llc-path")
+        .loads("--debuginfo* --vmlinux --config")
+        .writes("-o --output --output-dir"),
+    Row::of("gdb lldb rust-gdb rust-lldb cgdb pdb bashdb").launches().runs(
+        "-ex -iex -eval-command* -init-eval-command* -x -ix -command* -init-command* --ex* --eval* \
+            --command* --init* -o --one-line* -O -s -S --source* -k -K --python -P",
+    ),
+    Row::of(
+        "at ant-run batch bwrap capsh cpulimit crontab direnv entr eval firejail journalctl ld.so parallel \
+            pkexec rsh run-parts runuser screen script setpriv snap-run sshpass start-stop-daemon su \
+            systemd-run tmux trap unshare nsenter watch watchexec xargs find-exec git-receive-pack \
+            git-upload-pack source . zellij byobu abduco dtach daemonize supervisord s6 runit chpst softlimit \
+            xvfb-run systemctl service launchctl nodemon pm2 forever concurrently cross-env dotenv honcho \
+            foreman overmind hyperfine ttyrec asciinema rlwrap winpty wsl dbus-launch coproc mapfile readarray \
+            enable hash alias unalias bind complete fc",
+    )
+    .launches(),
+    // man(1), "-P", "-H", "-X", "-p", "-C", "--html", "-r"
+    Row::of("man apropos whatis info pinfo")
+        .launches()
+        .runs(
+            "-P --pager -H --html -X --gxditview -p --preprocessor -T --troff-device -Z --ditroff -t --troff -r \
+            --prompt",
+        )
+        .loads("-C --config-file -M --manpath -m --systems -l --local-file --init-file")
+        .writes("-o --output --dribble")
+        .valued("sSEReL"),
+];

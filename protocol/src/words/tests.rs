@@ -1,0 +1,141 @@
+//! Tests over all rows of the table of special words.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::coverage::is_spelled;
+use super::pattern::WordsPattern;
+use super::row::Row;
+use super::{Words, table};
+use crate::{Access, Clause, Target};
+
+fn target(words: &[&str]) -> Target {
+    let words = Words::from_known(words.iter().copied()).unwrap();
+    Target::new(Access::Write, "exec", words.to_string()).unwrap()
+}
+
+fn clause(words: &[&str], end: &str) -> Clause {
+    let words = Words::from_known(words.iter().copied()).unwrap();
+    format!("exec:write:{words}{end}").parse().unwrap()
+}
+
+/// Calls the function with the words up to each program and subcommand that has lists of words.
+fn each_row(rows: impl Iterator<Item = &'static Row>, before: &[&'static str], f: &mut dyn FnMut(&[&str], &Row)) {
+    for row in rows {
+        // One name is enough: all have the same row.
+        let words = [before, &row.names.split_ascii_whitespace().take(1).collect::<Vec<_>>()].concat();
+        f(&words, row);
+        each_row(row.commands.iter(), &words, f);
+    }
+}
+
+/// Returns words of this form.
+fn samples(row: &Row, form: &str) -> Vec<String> {
+    let mut samples = match form {
+        "=" => return vec!["MY_VARIABLE=x".to_owned(), "LD_PRELOAD=./x.so".to_owned(), "PATH=.".to_owned()],
+        form if form.contains('*') => return vec![form.replace('*', "a"), form.replace('*', "")],
+        form if form.len() == 2 && form.starts_with('-') => {
+            let letter = &form[1..];
+            let bundle = ["-", "q", letter].concat();
+            let is_value = row.valued.contains('q');
+            return [form.to_owned(), format!("{form}value")]
+                .into_iter()
+                .chain((!is_value).then_some(bundle))
+                .collect();
+        }
+        form => vec![form.to_owned()],
+    };
+    if form.starts_with("--") {
+        samples.extend((3..form.len()).map(|end| form[..end].to_owned()));
+    }
+    let with_value: Vec<_> = samples.iter().map(|sample| format!("{sample}=a=b")).collect();
+    samples.extend(with_value);
+    let plain: Vec<_> = row.plain.split_ascii_whitespace().collect();
+    samples.retain(|sample| !plain.contains(&sample.split('=').next().unwrap()));
+    samples
+}
+
+/// Returns the programs whose operands are never special.
+fn without_readers() -> Vec<&'static str> {
+    let rows = table::all().filter(|row| row.operands.is_none() && row.reader.is_none() && !row.is_strict);
+    rows.flat_map(|row| row.names.split_ascii_whitespace()).collect()
+}
+
+#[test]
+fn each_special_word_needs_a_clause_that_spells_it() {
+    let (mut count, mut faults) = (0, Vec::new());
+    let mut check = |is_right: bool, text: String| {
+        if !is_right {
+            faults.push(text)
+        }
+    };
+    each_row(table::all(), &[], &mut |words, row| {
+        let operands: &[&str] = if row.operands.is_some() { &[] } else { &["1p"] };
+        let places: &[(&[&str], &[&str])] = match row.is_strict {
+            true => &[(&[], &["log"]), (&["-C", "a"], &["log"])],
+            false => &[(&[], &[]), (operands, &[]), (&[], operands), (&["--"], operands)],
+        };
+        let program = clause(words, " **");
+        let outer = clause(&words[..1], " **");
+        let forms = [row.runs, row.loads, row.writes].into_iter().flat_map(str::split_ascii_whitespace);
+        for sample in forms.flat_map(|form| samples(row, form)) {
+            for (before, after) in places {
+                let special = [&sample[..]];
+                let command = target(&[words, before, &special, after].concat());
+                count += 1;
+                check(program.matches(&command), format!("{program} does not match {command}"));
+                check(!program.permits(&command), format!("{program} permits {command}"));
+                check(!outer.permits(&command), format!("{outer} permits {command}"));
+                let spelled = clause(&[words, before, &special].concat(), " **");
+                check(spelled.permits(&command), format!("{spelled} does not permit {command}"));
+                check(command.to_clause().permits(&command), format!("{command}"));
+            }
+        }
+        if row.itself.is_some() {
+            let command = target(words);
+            check(!clause(&words[..words.len() - 1], " **").permits(&command), format!("{command}"));
+            check(clause(words, " **").permits(&command), format!("{command}"));
+        }
+    });
+    assert!(count > 10_000, "{count}");
+    assert!(faults.is_empty(), "{}: {:#?}", faults.len(), &faults[..faults.len().min(60)]);
+}
+
+#[test]
+fn each_program_has_one_row() {
+    let mut names = BTreeSet::new();
+    for row in table::all() {
+        for name in row.names.split_ascii_whitespace() {
+            assert!(names.insert(name), "{name} has two rows");
+        }
+    }
+    assert!(names.len() > 500);
+}
+
+proptest! {
+    #[test]
+    fn a_pattern_without_special_words_permits_what_it_matches(
+        pattern in "[abc]( (\\*|\\*\\*|a\\*|\\*b|a\\*b|[abc]{1,2})){0,5}",
+        words in prop::collection::vec("[abc]{1,3}", 1..7),
+    ) {
+        let Ok((_, compiled)) = WordsPattern::compile(&pattern) else { return Ok(()) };
+        let words = Words::from_known(words).unwrap();
+        let WordsPattern::Glob(_, parts) = &compiled else { return Ok(()) };
+        prop_assert_eq!(is_spelled(parts, &words.words, &[]), compiled.matches(&words.to_string()));
+    }
+
+    #[test]
+    fn a_clause_permits_no_more_than_it_matches_and_all_that_has_only_operands(
+        name in prop::sample::select(without_readers()),
+        args in prop::collection::vec("[a-z]{1,2}[0-9]", 0..5),
+        pattern in "(a\\*|\\*|\\*\\*|[a-z][0-9])( (\\*|\\*\\*)){0,3}",
+    ) {
+        let words: Vec<&str> = [name].into_iter().chain(args.iter().map(|arg| &**arg)).collect();
+        let target = target(&words);
+        let name = Words::from_known([name]).unwrap();
+        let clause: Clause = format!("exec:write:{name} {pattern}").parse().unwrap();
+        prop_assert_eq!(clause.permits(&target), clause.matches(&target), "{} {}", clause, target);
+        prop_assert!(!clause.matches(&target) || clause.concerns(&target));
+    }
+}
