@@ -126,7 +126,7 @@ fn no_tool_reaches_the_sessions() {
             format!("fs.remove path={path}"),
             format!("fs.move from={path} to=stolen"),
         ] {
-            let everything = ["--allow", "*:*:**", "--allow", "fs:destroy:**"];
+            let everything = ["--allow", "*:*:**", "--allow", "fs:destroy:**", "--allow", "fs:write:.local/**"];
             at_home(&[&["run", &call, "--provider", "direct", "--no-journal"], &everything[..]].concat()).expect(1);
         }
         assert!(crib.root().join(&path).exists() && !crib.root().join("stolen").exists());
