@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tools::CancellationToken;
 
-use super::places::{Place, Places};
+use super::places::{NoPlace, Place, Places};
 
 /// The pause before the next connection is accepted while the system has no more files for one.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -28,11 +28,17 @@ pub async fn accept<C>(
     C: Future<Output = ()> + Send + 'static,
 {
     let places = Places::new(max_connections.max(1));
-    let mut open = JoinSet::new();
+    let (mut open, mut waiting) = (JoinSet::new(), None);
     loop {
         tokio::select! {
-            (stream, client) = next(&listener, &places) => {
-                let Some(place) = places.take(client) else { continue };
+            accepted = next(&listener, &places), if waiting.is_none() => waiting = Some(accepted),
+            () = places.wait_for_room(), if waiting.is_some() => {}
+            Some(_) = open.join_next() => {}
+            () = shutdown.cancelled() => break,
+        }
+        let Some((stream, client)) = waiting.take() else { continue };
+        match places.take(client) {
+            Ok(place) => {
                 let ended = place.ended();
                 let served = connection(stream, place.clone());
                 open.spawn(async move {
@@ -41,8 +47,8 @@ pub async fn accept<C>(
                     drop(place);
                 });
             }
-            Some(_) = open.join_next() => {}
-            () = shutdown.cancelled() => break,
+            Err(NoPlace::Full) => waiting = Some((stream, client)),
+            Err(NoPlace::TooMany) => {}
         }
     }
     drop(listener);
@@ -50,7 +56,6 @@ pub async fn accept<C>(
 }
 
 async fn next(listener: &TcpListener, places: &Places) -> (TcpStream, SocketAddr) {
-    places.wait_for_room().await;
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,

@@ -31,6 +31,15 @@ struct Taken {
     ended: CancellationToken,
 }
 
+/// The reason why a connection gets no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoPlace {
+    /// All are kept.
+    Full,
+    /// The client keeps as many as it may have.
+    TooMany,
+}
+
 /// The place of a connection, which is free again when the last clone is dropped.
 #[derive(Clone)]
 pub struct Place(Arc<OwnPlace>);
@@ -82,8 +91,11 @@ impl Places {
         }
     }
 
-    /// Takes a place for a connection of a client. Returns `None` if the client has too many, or if there is none.
-    pub(super) fn take(&self, client: SocketAddr) -> Option<Place> {
+    /// Takes a place for a connection of a client.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if the client has too many.
+    pub(super) fn take(&self, client: SocketAddr) -> Result<Place, NoPlace> {
         let client = client.ip().to_canonical();
         let mut table = self.locked();
         let of_client = table.taken.values().filter(|taken| taken.client == client);
@@ -91,13 +103,13 @@ impl Places {
         let is_over = !client.is_loopback() && of_client.clone().count() >= self.0.max.div_ceil(2);
         if is_over || table.taken.len() >= self.0.max {
             let only = is_over.then_some(client);
-            table.end_idle(only)?;
+            table.end_idle(only).ok_or(if is_over { NoPlace::TooMany } else { NoPlace::Full })?;
         }
         let (number, ended) = (table.next, CancellationToken::new());
         table.next += 1;
         table.taken.insert(number, Taken { client, is_kept: false, ended: ended.clone() });
         drop(table);
-        Some(Place(Arc::new(OwnPlace { places: self.clone(), number, ended })))
+        Ok(Place(Arc::new(OwnPlace { places: self.clone(), number, ended })))
     }
 
     /// Ends an idle connection, if there is one.
@@ -154,9 +166,9 @@ mod tests {
         let next = places.take(at(3)).unwrap();
         assert!(idle.ended().is_cancelled() && !kept.ended().is_cancelled());
         next.keep();
-        assert!(places.take(at(4)).is_none());
+        assert_eq!(places.take(at(4)).err(), Some(NoPlace::Full));
         drop(kept);
-        assert!(places.take(at(4)).is_some());
+        assert!(places.take(at(4)).is_ok());
     }
 
     #[test]
@@ -164,8 +176,8 @@ mod tests {
         let places = Places::new(4);
         let kept: Vec<_> = (0..2).map(|_| places.take(at(1)).unwrap()).collect();
         kept.iter().for_each(Place::keep);
-        assert!(places.take(at(1)).is_none());
-        assert!(places.take(at(2)).is_some());
+        assert_eq!(places.take(at(1)).err(), Some(NoPlace::TooMany));
+        assert!(places.take(at(2)).is_ok());
         let own = Places::new(4);
         let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
         let all: Vec<_> = (0..4).map(|_| own.take(loopback).unwrap()).collect();

@@ -179,7 +179,7 @@ fn a_chat_ends_when_it_can_no_longer_be_recorded() {
     command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
     let long = "x".repeat(20_000);
     let lines: String = (0..30).map(|at| format!("fs.write path=f{at} content={long}\n")).collect();
-    let ended = crate::ended(command, lines.as_bytes());
+    let ended = crate::ended(&mut command, lines.as_bytes());
     let written = (0..30).filter(|at| crib.root().join(format!("f{at}")).exists()).count();
     assert!(ended.code != Some(0) && ended.stderr.contains("journal"), "{written} {ended:#?}");
     assert!((1..30).contains(&written), "{written}");
