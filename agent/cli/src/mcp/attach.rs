@@ -9,17 +9,16 @@ use agent::Selection;
 use tokio::task::JoinSet;
 #[cfg(feature = "journal")]
 use tools::Task;
-use tools::protocol::Access;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Clause, Effects, Target, ToolContext, ToolName};
+use tools::{CancellationToken, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
 use super::sampler::SessionSampler;
 use super::server::NESTED;
-use super::{Configured, Inventory, ServerReport, Standing, import};
+use super::{Configured, Inventory, import};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
@@ -36,9 +35,6 @@ const SHORT_WAIT: Duration = Duration::from_secs(2);
 
 /// The tool that reads resources of servers.
 const READ_RESOURCE: &str = "mcp.resource";
-
-/// The start of the standing of a server that cannot be used.
-const UNUSABLE: &str = "unusable: ";
 
 /// A text that begins no name of a tool.
 const NO_NAME: &str = "-";
@@ -287,107 +283,7 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
     }
 }
 
-/// Returns the effects that the user declared for tools of servers, without the servers that cannot be used.
-pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
-    let servers = Inventory::load(root).map(|inventory| inventory.servers()).unwrap_or_default();
-    let configured = servers.into_iter().filter_map(|(_, _, configured)| configured.ok());
-    configured.flat_map(|server| server.settings.effects().cloned().collect::<Vec<_>>()).collect()
-}
-
-/// Returns the clauses of the calls that the user permits in the file of servers: those of tools that only read, and those of servers whose
-/// calls need no question, which are consent to writes too.
-pub(crate) fn permitted(root: &RootOption) -> (Vec<Clause>, Vec<Clause>) {
-    let (mut reads, mut allowed) = (Vec::new(), Vec::new());
-    let Ok(inventory) = Inventory::load(root) else { return (reads, allowed) };
-    for (.., configured) in inventory.servers() {
-        let Ok(server) = configured else { continue };
-        if server.settings.allow {
-            allowed.extend(format!("world:write:mcp:{}/**", server.name).parse::<Clause>());
-        }
-        // The pins are read only if they matter.
-        let pins = server.settings.has_read_only().then(|| inventory.pins(&server).ok()).flatten();
-        for (name, definition) in pins.iter().flat_map(|pins| pins.known()) {
-            let target = name.as_str().split_once(':').map(|(scheme, value)| Target::new(Access::Read, scheme, value));
-            if let Some(Ok(target)) = target.filter(|_| server.settings.only_reads(&server.name, &name, &definition)) {
-                reads.push(target.to_clause());
-            }
-        }
-    }
-    (reads, allowed)
-}
-
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
 pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
     cx.with_service(Sampling::new(SessionSampler))
-}
-
-/// Returns each server with its standing, for `doctor`, and the reasons why servers or files cannot be used.
-///
-/// # Errors
-/// Returns an error if the user's file of servers cannot be read.
-pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
-    let inventory = match Inventory::load(root) {
-        Ok(inventory) => inventory,
-        // A root that cannot be used is a finding of its own.
-        Err(Error::NoHome | Error::Root { .. }) => return Ok(Default::default()),
-        Err(error) => return Err(error),
-    };
-    let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();
-    let mut report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
-        let standing = match configured {
-            Ok(configured) => {
-                let pins = inventory.pins(&configured).ok();
-                let faults = pins.iter().flat_map(|pins| pins.remarks()).filter(|remark| remark.is_fault);
-                problems.extend(faults.map(|remark| format!("MCP server {server}: {}", remark.text)));
-                standing(&inventory, &configured)
-            }
-            Err(error) => format!("{UNUSABLE}{error}"),
-        };
-        if let Some(reason) = standing.strip_prefix(UNUSABLE) {
-            problems.push(format!("MCP server {server}: {reason}"));
-        }
-        ServerReport { server, file: if owner == FileOwner::User { "user" } else { "project" }, standing }
-    };
-    let servers = inventory.servers().into_iter().map(&mut report).collect();
-    Ok((servers, problems))
-}
-
-/// Returns remarks about the entry of a server and the effects that the user declared for its tools.
-pub(crate) fn remarks(server: &Configured, pins: &Pins) -> Vec<String> {
-    let ignored = ignored(server);
-    ignored.into_iter().chain(pins.remarks().into_iter().map(|remark| remark.text)).collect()
-}
-
-/// Returns a remark about the fields of an entry that have no meaning, if there are any.
-fn ignored(server: &Configured) -> Option<String> {
-    let fields = server.entry.ignored.join(", ");
-    (!fields.is_empty()).then(|| format!("its entry has fields without a meaning here: {fields}"))
-}
-
-/// Returns the standing of a server in words.
-pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
-    match inventory.standing(server) {
-        Standing::Ready(_) => match inventory.pins(server) {
-            Ok(pins) if pins.is_pinned() => {
-                let mut text = format!("ready, {} approved", counted(pins.known().len() as u64, "tool"));
-                let waiting = pins.pending().len() as u64;
-                if waiting > 0 {
-                    let (count, program) = (counted(waiting, "tool"), program::name());
-                    text += &format!("; approval pending for {count}; run {program} mcp approve {}", server.name);
-                }
-                text.extend(remarks(server, &pins).iter().map(|remark| format!("; {remark}")));
-                text
-            }
-            Ok(_) => "ready, not used yet".to_owned(),
-            Err(error) => format!("{UNUSABLE}{error}"),
-        },
-        Standing::Disabled(_) => "disabled".to_owned(),
-        Standing::Unapproved => format!("waits for approval; run {} mcp approve {}", program::name(), server.name),
-        Standing::Changed(changes) => {
-            let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();
-            let facts = facts.join(", ");
-            format!("has changed since it was approved ({facts}); run {} mcp approve {}", program::name(), server.name)
-        }
-        Standing::Unusable(reason) => format!("{UNUSABLE}{reason}"),
-    }
 }
