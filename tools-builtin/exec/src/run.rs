@@ -1,6 +1,7 @@
 //! `exec.run`: runs a program.
 
 use std::mem;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tools::{Preview, Targets, ToolContext, ToolError, tool};
@@ -8,10 +9,11 @@ use tools_fs::Workspace;
 
 use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
-use crate::prepare::{Prepared, Streams, blocking, failed, not_started};
+use crate::prepare::{Prepared, Streams, failed, not_started};
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
+use crate::watch::settle_at_end;
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
 const KEPT: usize = 4 * 1024 * 1024;
@@ -65,12 +67,15 @@ pub(crate) async fn run(
 }
 
 /// Runs a program to its end, or to its time limit in seconds.
-pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
+pub(crate) async fn run_prepared(cx: &ToolContext, prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
+    let mut prepared = prepared.recorded().await?;
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
     let running = running.map_err(not_started)?;
     running.feed(mem::take(&mut prepared.stdin).into_bytes());
+    let prepared = Arc::new(prepared);
+    settle_at_end(&prepared, &running);
     let in_time = tokio::time::timeout(limit, running.wait()).await;
     let how = match in_time {
         Ok(ended) => end(ended.map_err(|error| failed(&error))?),
@@ -82,10 +87,8 @@ pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeo
     };
     let (stdout, stderr) = (running.stdout(), running.stderr());
     let took = started.elapsed();
-    let notes = {
-        let cx = cx.clone();
-        blocking(move || Ok(prepared.notes(&cx))).await?
-    };
+    let changes = prepared.changes(cx).await?;
+    let notes: Vec<String> = prepared.notes.iter().cloned().chain(prepared.requests()).chain(changes).collect();
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
 
