@@ -72,7 +72,9 @@ pub use arguments::Arguments;
 pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use conflict::Conflict;
-pub use context::{Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile, Services, ToolContext};
+pub use context::{
+    Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile, Services, ToolContext,
+};
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{

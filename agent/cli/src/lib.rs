@@ -17,6 +17,7 @@
 mod approval_option;
 mod approver;
 mod argument;
+mod aside;
 mod budget;
 #[cfg(test)]
 mod canary;

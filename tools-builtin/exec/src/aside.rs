@@ -125,7 +125,8 @@ impl Aside {
         origin: &Origin,
     ) -> Vec<SetAside> {
         let folder = self.new_folder(look.root);
-        let folder = folder.and_then(|folder| Record::new(look, before, planted, origin).write(&folder).map(|()| folder));
+        let folder =
+            folder.and_then(|folder| Record::new(look, before, planted, origin).write(&folder).map(|()| folder));
         let mut moved = Vec::new();
         for (number, path) in planted.iter().enumerate() {
             let former = before.found.get(*path);

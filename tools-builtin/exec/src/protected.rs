@@ -126,7 +126,8 @@ impl Look<'_> {
             // So is a path on the way to a file that configures Toolcrib.
             let is_setting = entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
             // Who replaces a link on the way to a file chooses the file.
-            let is_way = metadata.is_symlink() && entry.is_some_and(|entry| entry.sensitivity() > Sensitivity::BuildFile);
+            let is_way =
+                metadata.is_symlink() && entry.is_some_and(|entry| entry.sensitivity() > Sensitivity::BuildFile);
             let is_own = || of_bare.is_some_and(|(_, is_own)| is_own) || is_listed && self.judge.is_protected(&path);
             let is_protected = !is_below && (is_way && is_setting || is_sensitive && is_own());
             if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept && self.judge.matters(&path)) {

@@ -9,6 +9,7 @@ use tools::Services;
 
 use self::finding::Finding;
 use self::skipped::{unmet, unsent};
+use crate::aside;
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::disclosure;
 use crate::error::Error;
@@ -45,6 +46,7 @@ pub(super) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
+        aside::recover(&self.root);
         let settings = self.config.settings(Values::default());
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
@@ -139,6 +141,7 @@ impl Session {
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
             .chain(programs())
+            .chain(aside::report(root))
             .chain(jobs(root))
             .chain(web::report(settings)?)
             .chain(memory::report())

@@ -87,7 +87,8 @@ impl Aside {
     }
 
     fn recover_with(&self, root: &Path, with_running: bool) -> Vec<SetAside> {
-        let records = entries(&self.folder().join(FOLDER)).filter(|path| path.extension().is_some_and(|is| is == "json"));
+        let records =
+            entries(&self.folder().join(FOLDER)).filter(|path| path.extension().is_some_and(|is| is == "json"));
         records.flat_map(|path| self.recover_one(&path, root, with_running).unwrap_or_default()).collect()
     }
 
@@ -118,7 +119,8 @@ impl Aside {
         let mut look = Look { judge: &judge, root, trees: &trees, is_kept: false, skipped: &[], keeps_content: false };
         if is_kept {
             // The walls kept programs from the content of these folders.
-            let kept = found.iter().filter(|(path, found)| found.is_kept_folder() && judge.matters(&look.relative(path)));
+            let kept =
+                found.iter().filter(|(path, found)| found.is_kept_folder() && judge.matters(&look.relative(path)));
             skipped.extend(kept.map(|(path, _)| path.clone()));
         }
         look.skipped = &skipped;

@@ -45,7 +45,8 @@ impl Settled {
             }
             let group = |path: &&Path| {
                 let below = path.strip_prefix(look.root).ok()?;
-                let first = below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
+                let first =
+                    below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
                 first.map(|first| first.to_string_lossy().into_owned())
             };
             groups = planted.iter().map(group).collect();
@@ -90,7 +91,8 @@ impl Settled {
     fn files(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<ProtectedFile> {
         let aside = self.aside.iter().map(|file| file.to_protected(is_back(file)));
         let changed = self.changed.iter();
-        let changed = changed.map(|(path, note)| ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed));
+        let changed =
+            changed.map(|(path, note)| ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed));
         aside.chain(changed).collect()
     }
 
@@ -106,8 +108,9 @@ impl Settled {
                  them back: {names}; if they are needed, tell the user, or write them with fs.write, which asks"
             )
         });
-        let back = named(&|file| is_back(file))
-            .map(|names| format!("these files run or configure programs; they remain, because the user agreed: {names}"));
+        let back = named(&|file| is_back(file)).map(|names| {
+            format!("these files run or configure programs; they remain, because the user agreed: {names}")
+        });
         let stuck = named(&|file| file.place.is_none()).map(|names| {
             format!("these files run or configure programs and could not be moved out of the workspace: {names}; tell the user")
         });

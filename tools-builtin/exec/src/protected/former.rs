@@ -65,9 +65,8 @@ impl Former {
 
     /// Returns true if the path is this again.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|metadata| {
-            Self::read(path, &metadata, &mut MAX_BYTES.clone()).is_some_and(|now| now == *self)
-        })
+        fs::symlink_metadata(path)
+            .is_ok_and(|metadata| Self::read(path, &metadata, &mut MAX_BYTES.clone()).is_some_and(|now| now == *self))
     }
 
     /// Returns the text of a file.

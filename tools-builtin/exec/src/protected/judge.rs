@@ -1,27 +1,27 @@
 //! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
 
+use tools::ToolContext;
 use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
 use tools::protocol::{Access, Target, ToolName};
-use tools::ToolContext;
 
 /// The note of a script at the root that a program made executable.
 const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
 
 /// The note of a part of a repository without a folder of files.
-const OF_BARE: &str = "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
+const OF_BARE: &str =
+    "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
 
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there. So below them, only the settings of Toolcrib,
 /// [instructions](INSTRUCTIONS) and repositories count.
-const OUTPUTS: [&str; 16] = [
+const OUTPUTS: [&str; 15] = [
     "target", "node_modules", "bower_components", ".venv", "venv", "vendor", "build", "dist", "out", ".tox", ".nox",
-    "__pycache__", "site-packages", ".gradle", "_build", "deps",
+    "__pycache__", ".gradle", "_build", "deps",
 ];
 
 /// The files from which agents take instructions in whatever folder they work.
-const INSTRUCTIONS: [&str; 7] = [
-    "AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "toolcrib.toml",
-];
+const INSTRUCTIONS: [&str; 7] =
+    ["AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "toolcrib.toml"];
 
 /// Decides which paths are protected. Holds no services, so that it can outlive its call.
 #[derive(Clone)]
