@@ -1,6 +1,6 @@
 //! [`Event`]: the progress of a run, sent to an [`EventSink`].
 
-use tools::{ErrorCode, Json, Progress, Target, ToolName, ToolResult};
+use tools::{ErrorCode, Json, Progress, ProtectedFile, Target, ToolName, ToolResult};
 
 use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Summary};
 
@@ -11,7 +11,7 @@ use crate::{ApprovalRequest, Compacted, PlanItem, PrefixChange, RequestRetry, Su
 /// - `Compacted` precedes the texts of its turn.
 /// - The retries of a request precede the texts of its turn. A retry can withdraw the texts before it. The texts precede
 ///   the starts of its calls, which are in the order of the calls.
-/// - Each call has one `CallStarted`, then any `Progress`, then `Abandoned` if it is abandoned, then exactly one `Result`
+/// - Each call has one `CallStarted`, then any `Progress` and `ProtectedFiles`, then `Abandoned` if it is abandoned, then exactly one `Result`
 ///   or `ApprovalDeferred`.
 /// - All results of a turn precede the events of the next turn. Events of parallel calls interleave.
 /// - The events of a sub-agent are between the `CallStarted` and the `Result` of the call that started it, and are ordered like these.
@@ -73,6 +73,15 @@ pub enum Event {
         name: String,
         /// The progress.
         progress: Progress,
+    },
+    /// A program of a running call created or changed protected files: those that run or configure programs.
+    ProtectedFiles {
+        /// The id of the call.
+        id: String,
+        /// The tool that reports: the called tool, or a tool that it called in turn.
+        name: String,
+        /// The files, and what became of them.
+        files: Vec<ProtectedFile>,
     },
     /// The run stopped waiting for a call, because its deadline passed or the run was cancelled and its tool does not yield.
     /// The call holds a worker thread until it ends. This is a bug in the tool.

@@ -75,7 +75,9 @@ pub use call::execution::Execution;
 pub use catalog::Catalog;
 pub use concern::Concern;
 pub use conflict::Conflict;
-pub use context::{Approval, Approver, Decision, Person, Progress, ProgressSink, Services, ToolContext};
+pub use context::{
+    Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile, Services, ToolContext,
+};
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{

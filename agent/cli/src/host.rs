@@ -9,6 +9,7 @@ use tools::policy::{Rule, Verdict};
 use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
+use crate::aside;
 use crate::config::{ConfigError, ConfigOptions, KeyFlags, Origin, Setting, Settings, ToolFlags, Values};
 use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
@@ -53,6 +54,8 @@ impl HostOptions {
 
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
+        // Before any file of the workspace is read.
+        aside::recover(&self.root);
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;

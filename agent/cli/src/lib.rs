@@ -17,6 +17,7 @@
 mod approval_option;
 mod approver;
 mod argument;
+mod aside;
 mod authorship;
 mod budget;
 #[cfg(test)]

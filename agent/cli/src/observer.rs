@@ -27,6 +27,7 @@ use crate::output;
 use crate::output_format::OutputFormat;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
+use crate::visible::visible;
 use crate::wording::counted;
 
 /// The maximum number of characters of the error of a failed call.
@@ -54,6 +55,8 @@ pub(crate) struct CallFailures {
     pub(crate) first: Option<CallFailure>,
     /// The refused calls, in the order of their results.
     pub(crate) refusals: Vec<Refusal>,
+    /// What became of protected files that programs created or changed.
+    pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Option<Error>,
 }
@@ -142,8 +145,12 @@ impl Observer {
         }
         let written = match self.format {
             OutputFormat::Text => self.show(agent, &own, ended, &mut state),
-            OutputFormat::Json if !matches!(event, Event::Done(_)) => Ok(()),
+            OutputFormat::Json if !matches!(event, Event::Done(_)) => {
+                self.show_protected(agent, &own);
+                Ok(())
+            }
             OutputFormat::Json | OutputFormat::StreamJson => {
+                self.show_protected(agent, &own);
                 let line = StreamLine::from_event(event, self.console.time_since(state.started));
                 line.map_or(Ok(()), |line| self.console.document(&line))
             }
@@ -154,11 +161,21 @@ impl Observer {
         }
     }
 
-    /// Collects a failure, and shows nothing.
+    /// Collects a failure, and shows nothing but protected files.
     #[cfg(all(feature = "journal", feature = "web"))]
     pub(crate) fn record(&self, event: &Event) {
         let (agent, own) = sub_agent::unwrapped(event);
         self.state().record(agent, &own);
+        self.show_protected(agent, &own);
+    }
+
+    /// Says what became of protected files that a program created or changed. The person sees it, whatever reads the output.
+    fn show_protected(&self, agent: Option<&str>, event: &Event) {
+        let Event::ProtectedFiles { files, .. } = event else { return };
+        let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
+        for file in files {
+            self.console.line(format!("{}: {agent}{}", styled(ALERT, "warning"), visible(&file.to_string())));
+        }
     }
 
     /// Ends the output and returns the failures.
@@ -167,7 +184,8 @@ impl Observer {
         state.is_done = true;
         self.console.clear();
         let refusals = std::mem::take(&mut state.refusals);
-        CallFailures { first: state.first_failure(), refusals, output: state.output.take() }
+        let protected = std::mem::take(&mut state.protected);
+        CallFailures { first: state.first_failure(), refusals, protected, output: state.output.take() }
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
@@ -211,6 +229,7 @@ impl Observer {
             output::untrusted_piece("\n")?;
         }
         progress.into_iter().for_each(|progress| self.console.line(progress));
+        let agent_path = agent;
         let agent = agent.map(|agent| format!("{}: ", line(agent))).unwrap_or_default();
         match event {
             Event::PrefixChanged(_) if self.is_direct => {}
@@ -232,6 +251,7 @@ impl Observer {
                 let line = format!("{} {agent}{}{}", styled(FAINT, "->"), line(&call), target_suffix(targets));
                 self.console.line(line);
             }
+            Event::ProtectedFiles { .. } => self.show_protected(agent_path, event),
             Event::Abandoned { name, abandoned, .. } => {
                 let count = counted(u64::try_from(*abandoned).unwrap_or(u64::MAX), "thread");
                 let name = styled(STRONG, format!("{agent}{}", line(name)));

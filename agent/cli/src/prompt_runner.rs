@@ -61,6 +61,8 @@ pub(crate) struct RunReport {
     pub(crate) failure: Option<String>,
     /// The hints about refused calls.
     pub(crate) hints: Vec<String>,
+    /// What became of protected files that programs created or changed.
+    pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Result<(), Error>,
 }
@@ -118,7 +120,7 @@ impl PromptRunner {
             RunInput::Resume(run) => driver.resume(session, *run).await,
         };
         drop(animation);
-        let CallFailures { first, refusals, output: failed } = observer.finish();
+        let CallFailures { first, refusals, protected, output: failed } = observer.finish();
         let mut written = failed.map_or(Ok(()), Err);
         // A replayed call emits no event. A chat goes on after the replayed answer.
         let is_replayed = is_resumed && self.resume.is_some();
@@ -156,7 +158,7 @@ impl PromptRunner {
         }
         let exit = ended.map_err(Error::Driver).and_then(summary_exit);
         let ended = exit.map(|exit| failure.as_ref().map_or(exit, |failure| failure.exit));
-        RunReport { ended, failure: failure.map(|failure| failure.error), hints, output: written }
+        RunReport { ended, failure: failure.map(|failure| failure.error), hints, protected, output: written }
     }
 
     /// Returns the hints about refused calls. `is_answered` is true if the session was resumed and has its answer now.

@@ -11,6 +11,8 @@ use agent::{Direct, Models, Plan, SubAgents, ToolFinder};
 use clap::Args;
 use tools::{OutputStore, Services, Tasks, ToolContext};
 
+#[cfg(feature = "builtin")]
+use crate::aside;
 use crate::authorship;
 use crate::config::{Setting, Settings};
 use crate::error::Error;
@@ -18,6 +20,8 @@ use crate::folders;
 #[cfg(feature = "cron")]
 use crate::jobs;
 use crate::memory;
+#[cfg(feature = "builtin")]
+use crate::notice;
 use crate::program;
 use crate::reserved_files;
 use crate::skills::{self, Library};
@@ -154,6 +158,11 @@ fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Librar
     }
     let reserved = folders::own_folders().chain(library.places().iter().cloned());
     let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value).with_reserved(reserved);
+    // Where the call has no observer that shows it, such as behind `serve`.
+    sandbox = sandbox.with_teller(|files| files.iter().for_each(|file| notice::warning(&file.to_string())));
+    if let Some(aside) = aside::folder() {
+        sandbox = sandbox.with_aside(aside);
+    }
     if let Some((home, cache)) = folders::toolchains() {
         let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
         sandbox = sandbox.with_toolchains(toolchains, &home, &cache);

@@ -10,7 +10,7 @@ use agent::{
 };
 use serde::Serialize;
 use tools::protocol::Content;
-use tools::{ErrorCode, Json, Progress, Target, ToolName, ToolResult};
+use tools::{ErrorCode, Json, Progress, ProtectedFile, Target, ToolName, ToolResult};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -28,6 +28,7 @@ pub(crate) enum StreamLine<'a> {
     Text { text: &'a str },
     CallStarted { id: &'a str, name: &'a str, arguments: &'a Json, targets: &'a [Target], rulings: &'a [Json] },
     Progress(ProgressLine<'a>),
+    ProtectedFiles { id: &'a str, name: &'a str, files: &'a [ProtectedFile] },
     Abandoned { id: &'a str, name: &'a str },
     Result(ResultLine<'a>),
     ApprovalDeferred { id: &'a str, request: &'a ApprovalRequest },
@@ -200,6 +201,7 @@ impl<'a> StreamLine<'a> {
             Event::Progress { id, name, progress: Progress { done, total, message } } => {
                 Self::Progress(ProgressLine { id, name, done: *done, total: *total, message: message.as_deref() })
             }
+            Event::ProtectedFiles { id, name, files } => Self::ProtectedFiles { id, name, files },
             Event::Abandoned { id, name, .. } => Self::Abandoned { id, name },
             Event::Result { id, name, result, error, duration_ms } => {
                 let ToolResult { content, structured, is_error, task } = result;

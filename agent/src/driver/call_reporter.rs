@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
 use tools::call::PersonClock;
-use tools::{ErrorCode, Json, Progress, ProgressSink, Target, ToolCall, ToolContext, ToolResult};
+use tools::{ErrorCode, Json, Progress, ProgressSink, ProtectedFile, Target, ToolCall, ToolContext, ToolResult};
 
 use super::guarded_sink::GuardedSink;
 use crate::{ApprovalRequest, Budget, Event, PendingCall, ToolSet};
@@ -81,6 +81,15 @@ impl ProgressSink for CallReporter {
             let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
             self.sink.send(|| Event::Progress { id: self.id.clone(), name, progress });
         }
+    }
+
+    fn protected_files(&self, cx: &ToolContext, files: &[ProtectedFile]) -> bool {
+        let is_open = self.is_open.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_open {
+            let name = cx.tool().map_or_else(|| self.name.clone(), ToString::to_string);
+            self.sink.send(|| Event::ProtectedFiles { id: self.id.clone(), name, files: files.to_vec() });
+        }
+        *is_open && self.sink.is_active()
     }
 }
 

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "tools")]
+mod aside;
+#[cfg(feature = "tools")]
 mod code;
 #[cfg(feature = "tools")]
 mod command;
@@ -42,10 +44,14 @@ pub mod supervise;
 #[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;
+#[cfg(feature = "tools")]
+mod watch;
 
 #[cfg(feature = "tools")]
 use tools::{Catalog, RegisterError};
 
+#[cfg(feature = "tools")]
+pub use aside::{Aside, SetAside};
 pub use enter::enter;
 #[cfg(feature = "tools")]
 pub use prepare::Prepared;

@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tempfile::TempDir;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
-use tools::{ToolContext, ToolError, ToolErrorKind};
+use tools::{ToolContext, ToolError, ToolErrorKind, visible_line};
 use tools_fs::Workspace;
 
 use crate::consent::Consent;
@@ -14,16 +15,16 @@ use crate::disk::Disk;
 use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
-use crate::protected::Protected;
-use crate::report::{left_out, missing, shown};
+use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
 use crate::supervise::{Launch, StartError};
 use crate::toolchain::Folders;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
+use crate::watch::Watch;
 
-/// The most changed files that a result names.
-const NAMED: usize = 10;
+/// The characters of a command line in a record.
+const SHOWN: usize = 200;
 
 /// The standard streams of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,13 +69,8 @@ pub struct Prepared {
     pub(crate) launch: Launch,
     /// The text of standard input.
     pub(crate) stdin: String,
-    root: PathBuf,
-    granted: Granted,
-    protected: Protected,
-    /// True if the walls protect these paths.
-    is_kept: bool,
-    /// False if the workspace was read-only.
-    may_write: bool,
+    /// `None` if the workspace was read-only, or if the program is no call.
+    watch: Option<Watch>,
     /// Notes about the walls.
     pub(crate) notes: Vec<String>,
     /// The disks that the program writes.
@@ -86,7 +82,7 @@ pub struct Prepared {
     /// The folder for temporary files, which is removed with this value.
     _scratch: TempDir,
     /// The time in which the program may write.
-    _watch: WriteWatch,
+    _writing: WriteWatch,
 }
 
 impl Prepared {
@@ -107,7 +103,9 @@ impl Prepared {
         let (program, cwd) = (program.to_owned(), cwd.to_owned());
         let (args, env) = (args.to_vec(), env.to_vec());
         let request = Request { program, args, env, cwd, script: None, input: Input::Text(String::new()) };
-        Self::for_call(cx, request, Streams::Pipes).await
+        // A server runs as long as its session, and others write the workspace meanwhile.
+        let prepared = Self::for_call(cx, request, Streams::Pipes).await?;
+        Ok(Self { watch: None, ..prepared })
     }
 
     /// Returns the command that starts the program.
@@ -166,22 +164,24 @@ impl Prepared {
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
-        let protected = match may_write {
-            true => Protected::find(cx, root, &granted.writable, is_kept)?,
-            false => Protected::default(),
+        let command = visible_line(&format!("{} {}", request.program, request.args.join(" ")), SHOWN);
+        let watch = match may_write {
+            true => Some(Watch::begin(cx, sandbox, workspace, &granted, is_kept, command)?),
+            false => None,
         };
-        if is_kept {
-            protected.check(root)?;
+        if let Some(watch) = watch.as_ref().filter(|_| is_kept) {
+            watch.before().check(root)?;
         }
+        let protected = watch.as_ref().map(|watch| watch.before().paths()).unwrap_or_default();
         let written = match (&confinement, may_write) {
             (None, _) => vec![PathBuf::from("/")],
             (Some(_), true) => granted.writable_on_disk(workspace),
             (Some(_), false) => Vec::new(),
         };
-        let kept = if is_kept { protected.paths() } else { Vec::new() };
-        let watch = cx.watch_writes(&written, &kept).map_err(|error| failed(&error))?;
+        let kept = if is_kept { &*protected } else { &[] };
+        let writing = cx.watch_writes(&written, kept).map_err(|error| failed(&error))?;
         let scratch = TempDir::new().map_err(|error| failed(&error))?;
-        let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected.paths());
+        let mut walls = sandbox.walls(&granted, workspace, &toolchains, scratch.path(), protected);
         let mut notes: Vec<String> = left_out(granted.left_out()).into_iter().chain(missing(&absent)).collect();
         if confinement.is_none() {
             notes.push("it ran without walls, because this machine cannot confine programs".to_owned());
@@ -246,22 +246,7 @@ impl Prepared {
             Input::Text(text) => text,
             Input::Later => String::new(),
         };
-        let root = root.to_owned();
-        Ok(Self {
-            launch,
-            stdin,
-            root,
-            granted,
-            protected,
-            is_kept,
-            may_write,
-            notes,
-            disk,
-            network,
-            readable,
-            _scratch: scratch,
-            _watch: watch,
-        })
+        Ok(Self { launch, stdin, watch, notes, disk, network, readable, _scratch: scratch, _writing: writing })
     }
 
     /// Records that the output of the program is shown, which may have the text of all files that it may read. Blocks.
@@ -269,29 +254,35 @@ impl Prepared {
         cx.record_contents(|| self.readable.clone());
     }
 
-    /// Returns notes about the run for the model. Blocks.
-    pub(crate) fn notes(mut self, cx: &ToolContext) -> Vec<String> {
-        self.record_contents(cx);
-        self.notes.extend(self.requests());
-        self.notes.extend(self.changes(cx));
-        self.notes
-    }
-
     /// Returns notes about the requests of the program so far.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.network.as_ref().map(Network::notes).unwrap_or_default()
     }
 
-    /// Returns a note that names the protected files that have changed since. Blocks.
-    pub(crate) fn changes(&self, cx: &ToolContext) -> Option<String> {
-        if !self.may_write {
-            return None;
-        }
-        match Protected::find(cx, &self.root, &self.granted.writable, self.is_kept) {
-            Ok(now) => changes(&now, &self.protected, &self.root),
+    /// Writes what there is before the program, for a host that dies while it runs. Call it before the start.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub(crate) async fn recorded(self) -> Result<Self, ToolError> {
+        blocking(move || self.watch.as_ref().map_or(Ok(()), Watch::record).map(|()| self)).await
+    }
+
+    /// Looks at the protected files after the program, unless that was done, and moves aside what it planted. Blocks.
+    pub(crate) fn settle(&self) {
+        self.watch.iter().for_each(Watch::settle);
+    }
+
+    /// Returns notes about the protected files that the program created or changed. The first call asks about those that were moved aside.
+    pub(crate) async fn changes(self: &Arc<Self>, cx: &ToolContext) -> Result<Vec<String>, ToolError> {
+        let prepared = self.clone();
+        let settled = tokio::task::spawn_blocking(move || prepared.settle()).await;
+        settled.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?;
+        Ok(match self.watch.as_ref().and_then(Watch::take) {
+            Some(Ok(settled)) => settled.finish(cx).await,
             // The program has run, so its result matters more.
-            Err(error) => Some(format!("changes of files that run programs are unknown: {error}")),
-        }
+            Some(Err(error)) => vec![format!("changes of files that run programs are unknown: {error}")],
+            None => Vec::new(),
+        })
     }
 }
 
@@ -314,17 +305,6 @@ pub(crate) fn not_started(error: StartError) -> ToolError {
 /// Returns the error of a tool.
 pub(crate) fn failed(error: &dyn Display) -> ToolError {
     ToolError::execution_failed(error.to_string())
-}
-
-/// Names the files that have changed.
-fn changes(now: &Protected, before: &Protected, root: &Path) -> Option<String> {
-    let changed = now.changed_since(before);
-    let mut names: Vec<String> = changed.iter().take(NAMED).map(|path| shown(path, root)).collect();
-    if changed.len() > NAMED {
-        names.push(format!("{} more", changed.len() - NAMED));
-    }
-    let text = || format!("these files run or configure programs and have changed: {}", names.join(", "));
-    (!names.is_empty()).then(text)
 }
 
 /// Runs code that blocks on a thread of its own.

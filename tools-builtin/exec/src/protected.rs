@@ -1,74 +1,215 @@
 //! The sensitive paths that a program must not write.
 
+mod former;
+mod git;
+mod judge;
+mod unlocked;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, Metadata};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use tools::policy::{Reason, SensitivePath, Sensitivity};
-use tools::protocol::{Access, Target};
-use tools::trees::{TreePath, Trees};
-use tools::{ToolContext, ToolError};
-use tools_fs::Workspace;
+use serde::{Deserialize, Serialize};
+use tools::ToolError;
+use tools::policy::Sensitivity;
 
+pub(crate) use self::former::{Bytes, Former};
+use self::git::{is_harmless, is_harmless_repository};
+pub(crate) use self::judge::Judge;
+use self::judge::{is_dot_file, is_sensitive};
+pub(crate) use self::unlocked::Unlocked;
 use crate::report::shown;
-use crate::reserved::without_links;
 
 /// The most entries of a workspace that are looked at for each run.
 const MAX_ENTRIES: usize = 200_000;
 
-/// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
-const OF_GIT: [&str; 12] = [
-    "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir", "hooks", "opts",
-    "remotes", "strategy", "strategy_opts",
-];
+/// The most bytes of former files that are kept for a run.
+const MAX_FORMER: u64 = 8 << 20;
 
-/// The folders of git that have the names of branches below them.
-const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
+/// A look at the writable trees of a workspace.
+pub(crate) struct Look<'a> {
+    pub(crate) judge: &'a Judge,
+    pub(crate) root: &'a Path,
+    /// The trees, below the root.
+    pub(crate) trees: &'a [Tree],
+    /// True if the walls protect the paths, so that their content needs no look.
+    pub(crate) is_kept: bool,
+    /// The folders that need no look, without links.
+    pub(crate) skipped: &'a [PathBuf],
+    /// True if the content of files is kept, to put it back.
+    pub(crate) keeps_content: bool,
+}
+
+/// A writable file or tree below the root.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tree {
+    pub(crate) path: String,
+    /// True if all that lies below belongs to it.
+    pub(crate) is_tree: bool,
+}
 
 /// The sensitive paths below the writable trees of a call: those that neither the grant nor a rule names, which stay protected, and those
 /// whose changes a result names anyway.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
     /// Absolute paths, sorted.
-    found: BTreeMap<PathBuf, Found>,
+    pub(crate) found: BTreeMap<PathBuf, Found>,
+    /// The names at the root.
+    pub(crate) top: BTreeSet<OsString>,
+    /// The folders that were opened for the look.
+    unlocked: Vec<Unlocked>,
 }
 
 /// A sensitive file or directory.
-#[derive(Debug)]
-struct Found {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Found {
     is_kept: bool,
     is_link: bool,
     /// True if no clause of a grant opens it.
     is_setting: bool,
+    /// True if a program must not leave it behind: no clause names it, or git runs what it says.
+    counts: bool,
+    /// True if the walls keep programs from it.
+    is_safe: bool,
+    /// The number of names up to the folder of git in which it lies.
+    git: Option<usize>,
     /// The length and the time of the last change. `None` for a directory, whose content is looked at or protected.
     stamp: Option<(u64, Changed)>,
+    /// The content, if a program can change it.
+    pub(crate) former: Option<Former>,
 }
 
-/// A path to look at, below the root and in full, and whether a directory above it is protected.
-type Waiting = (String, PathBuf, bool);
+/// A path to look at.
+struct Waiting {
+    /// The path below the root. A name that is not Unicode has a text for the tables, and leads to its own files.
+    path: String,
+    absolute: PathBuf,
+    /// True if a directory above it is protected.
+    is_below: bool,
+    /// The folder that is a repository by itself, of which it is a setting: the number of its names, and whether it is protected.
+    of_bare: Option<(usize, bool)>,
+}
 
-impl Protected {
-    /// Looks for the paths below these trees. `is_kept` says whether the walls protect them, so that their content needs no look, nor that
-    /// of hidden folders. Blocks.
+/// The time of the last change, in seconds and nanoseconds. A program can set the time of the last write, but not this one.
+type Changed = (i64, i64);
+
+impl Look<'_> {
+    /// Looks for the paths. Blocks.
     ///
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
-    pub(crate) fn find(cx: &ToolContext, root: &Path, writable: &Trees, is_kept: bool) -> Result<Self, ToolError> {
-        let mut found = Self::default();
-        let mut left = MAX_ENTRIES;
-        let workspace = cx.service::<Workspace>().filter(|_| is_kept);
-        let hidden = workspace.iter().flat_map(|workspace| workspace.hidden_paths()).map(|path| without_links(path));
-        let hidden: Vec<_> = hidden.collect();
-        for tree in &writable.paths {
-            found.add(cx, root, tree, is_kept, &hidden, &mut left)?;
+    pub(crate) fn find(&self) -> Result<Protected, ToolError> {
+        let mut found = Protected::default();
+        let names = fs::read_dir(self.root).into_iter().flatten().flatten();
+        found.top = names.map(|entry| entry.file_name()).collect();
+        let (mut left, mut bytes) = (MAX_ENTRIES, MAX_FORMER);
+        for tree in self.trees {
+            self.add(&mut found, tree, &mut left, &mut bytes)?;
         }
         Ok(found)
+    }
+
+    fn add(&self, all: &mut Protected, tree: &Tree, left: &mut usize, bytes: &mut u64) -> Result<(), ToolError> {
+        let absolute = if tree.path == "." { self.root.to_owned() } else { self.root.join(&tree.path) };
+        let mut waiting = vec![Waiting { path: tree.path.clone(), absolute, is_below: false, of_bare: None }];
+        while let Some(Waiting { path, absolute, is_below, of_bare }) = waiting.pop() {
+            if self.skipped.iter().any(|skipped| absolute.starts_with(skipped)) {
+                continue;
+            }
+            *left = left.checked_sub(1).ok_or_else(too_many)?;
+            let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
+            let entry = self.judge.find(&path);
+            let is_listed = entry.is_some_and(|entry| is_sensitive(entry, &path));
+            let is_sensitive = is_listed || of_bare.is_some();
+            // So is a path on the way to a file that configures Toolcrib.
+            let is_setting = entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+            // Who replaces a link on the way to a file chooses the file.
+            let is_way =
+                metadata.is_symlink() && entry.is_some_and(|entry| entry.sensitivity() >= Sensitivity::RunsByItself);
+            let is_own = || of_bare.is_some_and(|(_, is_own)| is_own) || is_listed && self.judge.is_protected(&path);
+            let is_protected = !is_below && (is_way && is_setting || is_sensitive && is_own());
+            if metadata.is_dir() && tree.is_tree && !(is_protected && self.is_kept && self.judge.matters(&path)) {
+                self.enter(all, &mut waiting, (&path, &absolute), is_below || is_protected, of_bare);
+            }
+            // Only new ones count.
+            let is_new_only = !is_sensitive
+                && !is_way
+                && (entry.is_some_and(is_dot_file) || !path.contains('/') && is_script(&absolute, &metadata));
+            if is_protected || is_new_only || is_way || is_sensitive && !git::is_data(&path) {
+                let git = of_bare.map(|(depth, _)| depth).or_else(|| git::depth(&path));
+                let is_git = is_sensitive && git.is_some() || is_listed && is_head(&path);
+                let counts = is_new_only || is_git || is_way || is_protected || is_below;
+                let changed = (metadata.ctime(), metadata.ctime_nsec());
+                let stamp = (!metadata.is_dir() && !is_new_only).then_some((metadata.len(), changed));
+                // Another name of the file leads around the walls.
+                let is_safe = self.is_kept && is_protected && (metadata.is_dir() || metadata.nlink() == 1);
+                let keeps = self.keeps_content && counts && !is_safe && !is_new_only && !path.ends_with(".sample");
+                let former = if keeps { Former::read(&absolute, &metadata, bytes) } else { None };
+                let (is_kept, is_link) = (is_protected, metadata.is_symlink());
+                let found = Found { is_kept, is_link, is_setting, counts, is_safe, git, stamp, former };
+                all.found.insert(absolute, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the entries of a folder.
+    fn enter(
+        &self,
+        all: &mut Protected,
+        waiting: &mut Vec<Waiting>,
+        (path, absolute): (&str, &Path),
+        is_below: bool,
+        of_bare: Option<(usize, bool)>,
+    ) {
+        let entries = fs::read_dir(absolute).or_else(|error| {
+            all.unlocked.extend(Unlocked::new(absolute));
+            fs::read_dir(absolute).map_err(|_| error)
+        });
+        let entries: Vec<_> = entries.into_iter().flatten().flatten().collect();
+        let below = |name: &str| if path == "." { name.to_owned() } else { format!("{path}/{name}") };
+        let has_head =
+            git::depth(path).is_none() && entries.iter().any(|entry| entry.file_name().eq_ignore_ascii_case("HEAD"));
+        let depth = if path == "." { 0 } else { path.split('/').count() };
+        let of_head = has_head.then(|| (depth, self.judge.is_protected(&below("HEAD"))));
+        for entry in entries {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let of_bare = of_bare.or(of_head.filter(|_| git::is_setting(&name)));
+            waiting.push(Waiting { path: below(&name), absolute: entry.path(), is_below, of_bare });
+        }
+    }
+}
+
+impl Found {
+    /// Returns true for a folder that the walls keep.
+    pub(crate) fn is_kept_folder(&self) -> bool {
+        self.is_safe && self.stamp.is_none()
+    }
+
+    /// Returns true if a program must not leave the path behind, unless it is harmless.
+    pub(crate) fn counts(&self) -> bool {
+        self.counts
+    }
+}
+
+impl Protected {
+    /// Returns what an earlier look found.
+    pub(crate) fn from_found(found: BTreeMap<PathBuf, Found>) -> Self {
+        Self { found, ..Self::default() }
     }
 
     /// Returns the paths to protect.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let kept = self.found.iter().filter(|(_, found)| found.is_kept);
         kept.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Locks the folders that were opened for the look.
+    pub(crate) fn lock(&mut self) {
+        // The innermost first, because the way to it leads through the others.
+        while self.unlocked.pop().is_some() {}
     }
 
     /// Returns the paths that are new, changed or gone since, without those below another one.
@@ -78,54 +219,36 @@ impl Protected {
             self.found.get(path).map(state) == before.found.get(path).map(state)
         };
         let all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
-        let mut changed: Vec<&Path> = Vec::new();
-        for path in all.into_iter().filter(|path| !is_same(path)) {
-            if changed.last().is_none_or(|last| !path.starts_with(last)) {
-                changed.push(path);
-            }
-        }
-        changed
+        without_inner(all.into_iter().filter(|path| !is_same(path)).map(PathBuf::as_path))
     }
 
-    fn add(
-        &mut self,
-        cx: &ToolContext,
-        root: &Path,
-        tree: &TreePath,
-        is_kept: bool,
-        hidden: &[PathBuf],
-        left: &mut usize,
-    ) -> Result<(), ToolError> {
-        let absolute = if tree.path == "." { root.to_owned() } else { root.join(&tree.path) };
-        // A name that is not Unicode has a text for the tables, and leads to its own files.
-        let mut waiting: Vec<Waiting> = vec![(tree.path.clone(), absolute, false)];
-        while let Some((path, absolute, is_below)) = waiting.pop() {
-            if hidden.iter().any(|hidden| absolute.starts_with(hidden)) {
+    /// Returns the paths that a program must not leave behind: those that count, are new or changed since, and are not harmless.
+    pub(crate) fn planted_since<'a>(&'a self, before: &Self, look: &Look<'_>) -> Vec<&'a Path> {
+        let mut fine: Option<&Path> = None;
+        let mut planted: Vec<&Path> = Vec::new();
+        for (path, found) in self.found.iter().filter(|(_, found)| found.counts) {
+            let is_done = |above: &&Path| path.starts_with(above);
+            if fine.as_ref().is_some_and(is_done) || planted.last().is_some_and(|last| path.starts_with(last)) {
                 continue;
             }
-            *left = left.checked_sub(1).ok_or_else(too_many)?;
-            let Ok(metadata) = fs::symlink_metadata(&absolute) else { continue };
-            let entry = cx.sensitive_paths().find(&path);
-            let is_sensitive = entry.is_some_and(|entry| is_sensitive(entry, &path));
-            // So is a path on the way to a file that configures Toolcrib.
-            let is_setting = entry.is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
-            // Who replaces a link on the way to a setting chooses the setting.
-            let is_way = metadata.is_symlink() && is_setting;
-            let is_protected = !is_below && (is_way || is_sensitive && is_protected(cx, &path));
-            if metadata.is_dir() && tree.is_tree && !(is_protected && is_kept) {
-                for entry in fs::read_dir(&absolute).into_iter().flatten().flatten() {
-                    let name = entry.file_name().to_string_lossy().into_owned();
-                    let path = if path == "." { name } else { format!("{path}/{name}") };
-                    waiting.push((path, entry.path(), is_below || is_protected));
-                }
+            let former = before.found.get(path);
+            let is_same = |former: &Found| {
+                let is_unchanged = (former.is_link, former.stamp) == (found.is_link, found.stamp);
+                let is_equal = || former.former.as_ref().is_some_and(|former| former.is_at(path));
+                // Behind walls that keep it, only others can have changed it.
+                is_unchanged || former.is_safe || is_equal()
+            };
+            if former.is_some_and(|former| !former.counts || is_same(former)) {
+                continue;
             }
-            if is_protected || (is_sensitive && !is_data_of_git(&path)) {
-                let stamp = (!metadata.is_dir()).then(|| (metadata.len(), changed(&metadata)));
-                let found = Found { is_kept: is_protected, is_link: metadata.is_symlink(), is_setting, stamp };
-                self.found.insert(absolute, found);
+            match look.is_harmless(path, found, former) {
+                false => planted.push(path),
+                // All of a harmless repository is.
+                true if found.git.is_some() => fine = Some(path),
+                true => {}
             }
         }
-        Ok(())
+        planted
     }
 
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.
@@ -152,35 +275,55 @@ impl Protected {
     }
 }
 
-/// Returns true if the file runs or configures programs by itself. A folder on the way to one does not, and neither does a dot
-/// file that the table does not have.
-fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
-    entry.sensitivity() >= Sensitivity::RunsByItself && entry.describe(path) == entry.note()
-}
+impl Look<'_> {
+    /// Returns the path below the root, as a text for the tables.
+    pub(crate) fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
 
-/// Returns true if writing the path would be asked about because it is sensitive.
-fn is_protected(cx: &ToolContext, path: &str) -> bool {
-    let Ok(target) = Target::new(Access::Write, "fs", path) else { return true };
-    let targets = [target];
-    let Some(tool) = cx.tool() else { return true };
-    let mut reasons = cx.rulings(tool, &targets).flat_map(|ruling| ruling.reasons());
-    reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
-}
-
-/// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.
-fn is_data_of_git(path: &str) -> bool {
-    let mut names = path.split('/').skip_while(|name| !name.eq_ignore_ascii_case(".git")).skip(1).peekable();
-    match names.peek() {
-        None => false,
-        Some(first) if DATA_OF_GIT.contains(first) => true,
-        // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-        _ => {
-            let names: Vec<&str> = names.collect();
-            let is_setting =
-                |at: usize| OF_GIT.contains(&names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
-            !(0..names.len()).any(is_setting)
+    /// Returns true if a new or changed path runs nothing, or lies where nobody runs it.
+    fn is_harmless(&self, path: &Path, found: &Found, former: Option<&Found>) -> bool {
+        let relative = self.relative(path);
+        if let Some(depth) = found.git {
+            let names: Vec<&str> = relative.split('/').skip(depth).collect();
+            let text = former.and_then(|former| former.former.as_ref()?.text());
+            return match names.is_empty() {
+                true => is_harmless_repository(path, self.root),
+                false => is_harmless(path, &names, text),
+            };
+        }
+        match path.parent() {
+            Some(folder) if is_head(&relative) => is_harmless_repository(folder, self.root),
+            _ => !self.judge.matters(&relative),
         }
     }
+}
+
+/// Returns true for a file that makes git take its folder for a repository.
+fn is_head(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case("HEAD"))
+}
+
+/// Returns the paths without those below another one.
+fn without_inner<'a>(paths: impl Iterator<Item = &'a Path>) -> Vec<&'a Path> {
+    let mut outer: Vec<&Path> = Vec::new();
+    for path in paths {
+        if outer.last().is_none_or(|last| !path.starts_with(last)) {
+            outer.push(path);
+        }
+    }
+    outer
+}
+
+/// Returns true if the file is a script that can be started by its name.
+fn is_script(path: &Path, metadata: &Metadata) -> bool {
+    use std::io::Read as _;
+
+    let mut begin = [0; 2];
+    metadata.is_file()
+        && metadata.permissions().mode() & 0o111 != 0
+        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin)).is_ok()
+        && begin == *b"#!"
 }
 
 fn too_many() -> ToolError {
@@ -188,48 +331,4 @@ fn too_many() -> ToolError {
         "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect its settings; narrow the grant \
          of writes to a folder"
     ))
-}
-
-/// The time of the last change, in seconds and nanoseconds. A program can set the time of the last write, but not this one.
-#[cfg(unix)]
-type Changed = (i64, i64);
-
-#[cfg(unix)]
-fn changed(metadata: &Metadata) -> Changed {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.ctime(), metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-type Changed = Option<std::time::SystemTime>;
-
-#[cfg(not(unix))]
-fn changed(metadata: &Metadata) -> Changed {
-    metadata.modified().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_settings_of_a_repository_are_told_from_its_data() {
-        for setting in [
-            ".git/config", ".git/hooks/a", ".git/remotes/origin", ".git/branches/a", ".git/rebase-merge/strategy",
-            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin",
-        ] {
-            assert!(!is_data_of_git(setting), "{setting}");
-        }
-        for data in [
-            ".git/index",
-            ".git/refs/remotes/origin/main",
-            ".git/refs/heads/hooks",
-            ".git/logs/refs/remotes/origin/main",
-            ".git/modules/a/refs/remotes/origin/main",
-            ".git/modules/a/logs/refs/remotes/origin/main",
-            ".git/sequencer/head",
-        ] {
-            assert!(is_data_of_git(data), "{data}");
-        }
-    }
 }

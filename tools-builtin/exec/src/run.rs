@@ -1,6 +1,7 @@
 //! `exec.run`: runs a program.
 
 use std::mem;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tools::{Preview, Targets, ToolContext, ToolError, tool};
@@ -13,6 +14,7 @@ use crate::preview;
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
+use crate::watch::settle_at_end;
 
 /// The bytes of each stream that are kept. The pipeline shows less and stores the rest for `tools.output`.
 const KEPT: usize = 4 * 1024 * 1024;
@@ -66,12 +68,15 @@ pub(crate) async fn run(
 }
 
 /// Runs a program to its end, or to its time limit in seconds.
-pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
+pub(crate) async fn run_prepared(cx: &ToolContext, prepared: Prepared, timeout: u32) -> Result<String, ToolError> {
+    let mut prepared = prepared.recorded().await?;
     let started = Instant::now();
     let limit = Duration::from_secs(timeout.into());
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
     let running = running.map_err(not_started)?;
     running.feed(mem::take(&mut prepared.stdin).into_bytes());
+    let prepared = Arc::new(prepared);
+    settle_at_end(&prepared, &running);
     let stopped = tokio::select! {
         ended = running.wait() => Ok(ended.map_err(|error| failed(&error))?),
         () = tokio::time::sleep(limit) => Err(format!("after its time limit of {timeout} s")),
@@ -87,10 +92,14 @@ pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeo
     };
     let (stdout, stderr) = (running.stdout(), running.stderr());
     let took = started.elapsed();
-    let notes = {
-        let cx = cx.clone();
-        blocking(move || Ok(prepared.notes(&cx))).await?
-    };
+    let (shown, reader) = (prepared.clone(), cx.clone());
+    blocking(move || {
+        shown.record_contents(&reader);
+        Ok(())
+    })
+    .await?;
+    let changes = prepared.changes(cx).await?;
+    let notes: Vec<String> = prepared.notes.iter().cloned().chain(prepared.requests()).chain(changes).collect();
     Ok(report(&how, took, &stdout, &stderr, &notes))
 }
 

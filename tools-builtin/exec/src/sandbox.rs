@@ -1,13 +1,16 @@
 //! [`Sandbox`]: the service that runs programs behind walls that follow from a call's grant.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 use tools::protocol::{Access, Digest};
 use tools::trees::{TreePath, Trees};
-use tools::{ToolContext, ToolError, ToolErrorKind};
+use tools::{ProtectedFile, ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
+use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
 use crate::reserved::{reserve, without_links};
 use crate::toolchain::{Folders, Toolchain};
@@ -26,6 +29,26 @@ pub struct Sandbox {
     homes: (PathBuf, PathBuf),
     reserved: Vec<PathBuf>,
     may_run_unconfined: bool,
+    aside: Option<Aside>,
+    teller: Option<Teller>,
+}
+
+/// Tells the person at the host about protected files.
+#[derive(Clone)]
+pub(crate) struct Teller(Arc<Tell>);
+
+type Tell = dyn Fn(&[ProtectedFile]) + Send + Sync;
+
+impl Teller {
+    pub(crate) fn tell(&self, files: &[ProtectedFile]) {
+        (self.0)(files);
+    }
+}
+
+impl fmt::Debug for Teller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Teller").finish_non_exhaustive()
+    }
 }
 
 impl Sandbox {
@@ -46,6 +69,8 @@ impl Sandbox {
             homes: Default::default(),
             reserved: Vec::new(),
             may_run_unconfined: false,
+            aside: None,
+            teller: None,
         }
     }
 
@@ -92,6 +117,30 @@ impl Sandbox {
     pub fn with_unconfined(mut self, may_run_unconfined: bool) -> Self {
         self.may_run_unconfined = may_run_unconfined;
         self
+    }
+
+    /// Moves the protected files that programs create or change to this folder, until a person puts them back. Without one they remain, and
+    /// the result of the call names them. No tool may reach the folder.
+    #[must_use]
+    pub fn with_aside(mut self, aside: Aside) -> Self {
+        self.aside = Some(aside);
+        self
+    }
+
+    /// Calls `tell` with the protected files that programs created or changed, unless the
+    /// [`ProgressSink`](tools::ProgressSink) of the call shows them. It must not block.
+    #[must_use]
+    pub fn with_teller(mut self, tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
+        self.teller = Some(Teller(Arc::new(tell)));
+        self
+    }
+
+    pub(crate) fn aside(&self) -> Option<&Aside> {
+        self.aside.as_ref()
+    }
+
+    pub(crate) fn teller(&self) -> Option<&Teller> {
+        self.teller.as_ref()
     }
 
     /// Returns the limits of each program.

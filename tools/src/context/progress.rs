@@ -1,5 +1,6 @@
 //! [`Progress`]: the progress of a call.
 
+use super::ProtectedFile;
 use crate::ToolContext;
 use crate::text_ends::head;
 
@@ -42,4 +43,11 @@ impl Progress {
 pub trait ProgressSink: Send + Sync {
     /// Receives a progress report of the call of `cx`. Runs in the tool's task, so it must not block.
     fn report(&self, cx: &ToolContext, progress: Progress);
+
+    /// Receives the protected files that a program of the call of `cx` created or changed. Returns true if it shows them to the person
+    /// at the host, and false by default. Must not block.
+    fn protected_files(&self, cx: &ToolContext, files: &[ProtectedFile]) -> bool {
+        let _ = (cx, files);
+        false
+    }
 }

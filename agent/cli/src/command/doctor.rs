@@ -11,6 +11,7 @@ use tools::Services;
 use self::finding::Finding;
 use self::programs::Programs;
 use self::skipped::{unmet, unsent};
+use crate::aside;
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::disclosure;
 use crate::error::Error;
@@ -47,6 +48,7 @@ pub(super) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
+        aside::recover(&self.root);
         let settings = self.config.settings(Values::default());
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
@@ -143,6 +145,7 @@ impl Session {
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
             .chain(self.programs.lines.iter().cloned())
+            .chain(aside::report(root))
             .chain(jobs(root))
             .chain(web::report(settings)?)
             .chain(memory::report())

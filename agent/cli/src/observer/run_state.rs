@@ -29,6 +29,8 @@ pub(super) struct RunState {
     failures: BTreeMap<usize, CallFailure>,
     /// The refused calls.
     pub(super) refusals: Vec<Refusal>,
+    /// What became of protected files that programs created or changed.
+    pub(super) protected: Vec<String>,
     pub(super) started: Instant,
     /// The start of the model's current request, if no call is open.
     request_started: Instant,
@@ -94,6 +96,7 @@ impl RunState {
                 self.request_started = Instant::now();
                 return call;
             }
+            Event::ProtectedFiles { files, .. } => self.protected.extend(files.iter().map(ToString::to_string)),
             Event::ApprovalDeferred { id, .. } => self.open.retain(|call| call.id != *id),
             Event::Done(_) if agent.is_none() => self.is_done = true,
             _ => {}
@@ -174,6 +177,7 @@ impl Default for RunState {
             turn: Vec::new(),
             failures: BTreeMap::new(),
             refusals: Vec::new(),
+            protected: Vec::new(),
             started: now,
             request_started: now,
             is_done: false,

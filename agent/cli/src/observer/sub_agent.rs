@@ -11,6 +11,7 @@ pub(super) fn unwrapped(event: &Event) -> (Option<&str>, Cow<'_, Event>) {
     let mut event = (**event).clone();
     if let Event::CallStarted { id, .. }
     | Event::Progress { id, .. }
+    | Event::ProtectedFiles { id, .. }
     | Event::Abandoned { id, .. }
     | Event::Result { id, .. } = &mut event
     {

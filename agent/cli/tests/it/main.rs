@@ -3,6 +3,8 @@
 // Clippy allows `unwrap` in tests, but not in their helper functions.
 #![allow(clippy::unwrap_used)]
 
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod aside;
 mod audit;
 #[cfg(all(feature = "journal", feature = "models"))]
 mod budget;

@@ -12,6 +12,7 @@ use super::output::Output;
 use crate::prepare::{Prepared, blocking, failed, not_started};
 use crate::report::end;
 use crate::supervise::{self, Recent, Running, Status, StdinError};
+use crate::watch::settle_at_end;
 
 /// The time without output after which an answer is complete.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -34,8 +35,8 @@ pub(super) struct Program {
     started: Instant,
     has_terminal: bool,
     news: watch::Receiver<()>,
-    /// The note on protected files that changed, once the program has ended.
-    changes: OnceCell<Option<String>>,
+    /// The notes on protected files that changed, once the program has ended.
+    changes: OnceCell<Vec<String>>,
     /// The reason for which it was stopped.
     stopped: OnceLock<String>,
     /// The report of the end, once it was read as a result.
@@ -54,12 +55,15 @@ impl Program {
         input: Option<Interpreted>,
         has_terminal: bool,
     ) -> Result<Self, ToolError> {
+        let prepared = prepared.recorded().await?;
         let (publish, news) = watch::channel(());
         let stdout = if has_terminal { Output::from_terminal(&publish) } else { Output::from_pipe(&publish) };
         let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
+        let (running, prepared) = (running.map_err(not_started)?, Arc::new(prepared));
+        settle_at_end(&prepared, &running);
         Ok(Self {
-            running: running.map_err(not_started)?,
-            prepared: prepared.into(),
+            running,
+            prepared,
             command,
             input,
             started: Instant::now(),
@@ -159,7 +163,7 @@ impl Program {
         };
         blocking(record).await?;
         let is_over = !self.is_running();
-        let changes = if is_over { self.changes(cx).await? } else { None };
+        let changes = if is_over { self.changes(cx).await? } else { &[] };
         let mut text = head(self.state());
         for note in notes.iter().chain(changes).chain(&self.prepared.requests()) {
             text += &format!("\n[{note}]");
@@ -181,13 +185,9 @@ impl Program {
         Ok(text)
     }
 
-    /// Returns the note on protected files that changed. The first call looks for them.
-    async fn changes(&self, cx: &ToolContext) -> Result<Option<&String>, ToolError> {
-        let find = || {
-            let (prepared, cx) = (self.prepared.clone(), cx.clone());
-            blocking(move || Ok(prepared.changes(&cx)))
-        };
-        Ok(self.changes.get_or_try_init(find).await?.as_ref())
+    /// Returns the notes on protected files that changed. The first call asks about those that were moved aside.
+    async fn changes(&self, cx: &ToolContext) -> Result<&[String], ToolError> {
+        Ok(self.changes.get_or_try_init(|| self.prepared.changes(cx)).await?)
     }
 
     fn is_unread(&self) -> bool {

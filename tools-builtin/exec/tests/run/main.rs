@@ -8,6 +8,8 @@
 )]
 
 #[cfg(target_os = "linux")]
+mod aside;
+#[cfg(target_os = "linux")]
 mod background;
 #[cfg(target_os = "linux")]
 mod code;
@@ -55,6 +57,7 @@ fn main() {
         daily::trials(),
         shell::trials(),
         background::trials(),
+        aside::trials(),
         #[cfg(feature = "network")]
         network::trials(),
     ];

@@ -110,8 +110,11 @@ impl RunJobsArgs {
         console: &Arc<Console>,
     ) -> (RunEnd, Result<(), Error>) {
         let run = self.run_session(jobs, due, token, console).await;
-        let not_run = |error| RunReport { ended: Err(error), failure: None, hints: Vec::new(), output: Ok(()) };
-        let RunReport { ended, failure, hints, output } = run.unwrap_or_else(not_run);
+        let not_run = |error| {
+            let (hints, protected) = (Vec::new(), Vec::new());
+            RunReport { ended: Err(error), failure: None, hints, protected, output: Ok(()) }
+        };
+        let RunReport { ended, failure, hints, protected, output } = run.unwrap_or_else(not_run);
         let (outcome, error) = match ended {
             Err(Error::Cancelled) => (Outcome::CutOff, None),
             Err(error) => (Outcome::Failed, Some(error.to_string())),
@@ -119,7 +122,7 @@ impl RunJobsArgs {
             Ok(Exit::Success) => (Outcome::Done, None),
             Ok(_) => (Outcome::Failed, failure.map(|failure| format!("the call failed: {failure}"))),
         };
-        let notes: Vec<_> = error.into_iter().chain(hints).collect();
+        let notes: Vec<_> = error.into_iter().chain(protected).chain(hints).collect();
         (RunEnd { outcome, note: (!notes.is_empty()).then(|| notes.join("; ")) }, output)
     }
 

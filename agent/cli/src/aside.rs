@@ -1,0 +1,89 @@
+//! What programs left among protected files: moves it aside before a session reads the workspace, and says what lies aside.
+
+#[cfg(feature = "builtin")]
+use std::path::PathBuf;
+#[cfg(feature = "builtin")]
+use std::sync::Once;
+
+#[cfg(feature = "builtin")]
+use tools_builtin::exec::{Aside, SetAside};
+
+use crate::root::RootOption;
+#[cfg(feature = "builtin")]
+use crate::wording::counted;
+#[cfg(feature = "builtin")]
+use crate::{folders, notice, shell};
+
+/// The most files of which `doctor` has a line.
+#[cfg(feature = "builtin")]
+const LISTED: usize = 20;
+
+/// Guards the note on what lies aside, because later sessions of the process have the same workspace.
+#[cfg(feature = "builtin")]
+static NOTED: Once = Once::new();
+
+/// Returns the folder for what programs plant. Returns `None` without a home.
+#[cfg(feature = "builtin")]
+pub(crate) fn folder() -> Option<Aside> {
+    Some(Aside::new(folders::state()?.join("aside")))
+}
+
+/// Moves aside what programs left whose session has died, and says once how much lies aside. Call it before a file of the workspace is read.
+#[cfg(feature = "builtin")]
+pub(crate) fn recover(root: &RootOption) {
+    let Some(aside) = folder() else { return };
+    // The settings are those of the working directory.
+    let mut places: Vec<PathBuf> = root.workspace().ok().map(PathBuf::from).into_iter().collect();
+    places.extend(std::env::current_dir().and_then(|place| place.canonicalize()));
+    places.dedup();
+    let moved: Vec<SetAside> = places.iter().flat_map(|place| aside.recover(place)).collect();
+    moved.iter().for_each(|file| notice::warning(&file.to_protected(false).to_string()));
+    NOTED.call_once(|| {
+        let lying = lying(&aside, root);
+        if let (Some(first), Some(line)) = (lying.first(), count(&lying)) {
+            let folder =
+                first.place.as_ref().and_then(|place| place.parent()?.parent()).map(quoted).unwrap_or_default();
+            let way = way_back(first);
+            notice::note(&format!("{line}; {way} puts back {}, and rm -r {folder} forgets all", first.path));
+        }
+    });
+}
+
+/// Returns the lines of `doctor` on what lies aside.
+#[cfg(feature = "builtin")]
+pub(crate) fn report(root: &RootOption) -> Vec<String> {
+    let lying = folder().map(|aside| lying(&aside, root)).unwrap_or_default();
+    let lines = lying.iter().take(LISTED).map(|file| format!("- {}, {}: {}", file.path, file.note, way_back(file)));
+    count(&lying).into_iter().chain(lines).collect()
+}
+
+#[cfg(feature = "builtin")]
+fn lying(aside: &Aside, root: &RootOption) -> Vec<SetAside> {
+    root.workspace().map(|root| aside.list(root.as_ref())).unwrap_or_default()
+}
+
+#[cfg(feature = "builtin")]
+fn count(lying: &[SetAside]) -> Option<String> {
+    let files = counted(lying.len() as u64, "protected file");
+    (!lying.is_empty()).then(|| format!("aside: {files} that programs left in this workspace"))
+}
+
+/// Returns the command that puts a file back.
+#[cfg(feature = "builtin")]
+fn way_back(file: &SetAside) -> String {
+    let place = file.place.as_ref().map(quoted).unwrap_or_default();
+    format!("mv {place} {}", quoted(&file.origin))
+}
+
+#[cfg(feature = "builtin")]
+fn quoted(path: impl AsRef<std::path::Path>) -> String {
+    shell::quoted(&path.as_ref().to_string_lossy()).into_owned()
+}
+
+#[cfg(not(feature = "builtin"))]
+pub(crate) fn recover(_root: &RootOption) {}
+
+#[cfg(not(feature = "builtin"))]
+pub(crate) fn report(_root: &RootOption) -> Vec<String> {
+    Vec::new()
+}

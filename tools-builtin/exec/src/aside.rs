@@ -1,0 +1,205 @@
+//! [`Aside`]: the folder for what programs planted.
+
+mod carry;
+mod question;
+mod running;
+mod settled;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fs, process};
+
+use serde::{Deserialize, Serialize};
+use tools::protocol::Digest;
+use tools::visible_line;
+
+use self::carry::{Spot, create_file, create_folder};
+pub(crate) use self::running::RunningRecord;
+pub(crate) use self::settled::Settled;
+use crate::protected::{Bytes, Look, Protected};
+
+/// The name of the record in a folder of a run.
+const RECORD: &str = "record.json";
+
+/// The characters of a path or a command that are shown.
+const SHOWN: usize = 200;
+
+/// The folder for what programs planted: protected files that a program created or changed, moved out of the workspace until a person
+/// puts them back. No tool may reach it.
+///
+/// Each run that planted something has a folder, with the files under numbers and a record of the places where they were.
+#[derive(Clone, Debug)]
+pub struct Aside(PathBuf);
+
+/// A protected file that a program created or changed, and that lies aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// The root of the workspace.
+    pub root: PathBuf,
+    /// The path below the root, as visible text.
+    pub path: String,
+    /// The path at which it was.
+    pub origin: PathBuf,
+    /// A phrase that describes the file and the program that runs it.
+    pub note: String,
+    /// The place of the file now. `None` if it could not be moved, and is where it was.
+    pub place: Option<PathBuf>,
+    /// True if the path had another content before, which is there again unless it was too large to keep.
+    pub was_there: bool,
+}
+
+/// The record of a run that planted something.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    root: Bytes,
+    /// Seconds since 1970.
+    time: u64,
+    program: String,
+    session: Option<String>,
+    files: Vec<RecordedFile>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct RecordedFile {
+    /// The number under which it lies beside the record.
+    number: usize,
+    /// The path below the root.
+    path: Bytes,
+    note: String,
+    was_there: bool,
+}
+
+/// The program that ran, for the record.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    pub(crate) program: String,
+    pub(crate) session: Option<String>,
+}
+
+impl Aside {
+    /// Uses this folder, which need not exist yet.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    /// Returns what lies aside from a workspace, oldest first.
+    pub fn list(&self, root: &Path) -> Vec<SetAside> {
+        let mut folders: Vec<_> = entries(&self.of(root)).collect();
+        folders.sort();
+        let mut all = Vec::new();
+        for folder in folders {
+            let record = fs::read(folder.join(RECORD)).ok();
+            let Some(record) = record.and_then(|text| serde_json::from_slice::<Record>(&text).ok()) else { continue };
+            for file in record.files {
+                let place = folder.join(file.number.to_string());
+                if fs::symlink_metadata(&place).is_ok() {
+                    let below = carry::path_of(&file.path);
+                    all.push(SetAside::new(root, &root.join(below), file.note, Some(place), file.was_there));
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the folder of a workspace.
+    fn of(&self, root: &Path) -> PathBuf {
+        let name = Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string();
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
+        self.0.join(name)
+    }
+
+    /// Moves what a program planted, and puts the former content in its place.
+    pub(crate) fn set_aside(
+        &self,
+        look: &Look<'_>,
+        before: &Protected,
+        planted: &[&Path],
+        origin: &Origin,
+    ) -> Vec<SetAside> {
+        let folder = self.new_folder(look.root);
+        let folder =
+            folder.and_then(|folder| Record::new(look, before, planted, origin).write(&folder).map(|()| folder));
+        let mut moved = Vec::new();
+        for (number, path) in planted.iter().enumerate() {
+            let former = before.found.get(*path);
+            let place = folder.as_ref().ok().map(|folder| folder.join(number.to_string()));
+            let place = place.filter(|place| take(look.root, path, place).is_ok());
+            if let (Some(_), Some(former)) = (&place, former.and_then(|former| former.former.as_ref())) {
+                // A program that still runs may be faster. The next look finds what it put there.
+                let _ = Spot::open(look.root, path, false).and_then(|spot| spot.restore(former));
+            }
+            let note = look.judge.note(&look.relative(path));
+            moved.push(SetAside::new(look.root, path, note, place, former.is_some()));
+        }
+        moved
+    }
+
+    fn new_folder(&self, root: &Path) -> io::Result<PathBuf> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = self.of(root).join(format!("{}-{}-{count}", now(), process::id()));
+        create_folder(&folder).map(|()| folder)
+    }
+}
+
+impl Record {
+    fn new(look: &Look<'_>, before: &Protected, planted: &[&Path], origin: &Origin) -> Self {
+        let file = |(number, path): (usize, &&Path)| RecordedFile {
+            number,
+            path: Bytes::from_path(path.strip_prefix(look.root).unwrap_or(path)),
+            note: look.judge.note(&look.relative(path)),
+            was_there: before.found.contains_key(*path),
+        };
+        let files = planted.iter().enumerate().map(file).collect();
+        let Origin { program, session } = origin.clone();
+        Self { root: Bytes::from_path(look.root), time: now(), program, session, files }
+    }
+
+    /// Writes the record, before anything is moved: a host that dies in between leaves nothing that no record names.
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        create_file(&folder.join(RECORD), &serde_json::to_vec_pretty(self)?).map(drop)
+    }
+}
+
+impl SetAside {
+    fn new(root: &Path, origin: &Path, note: String, place: Option<PathBuf>, was_there: bool) -> Self {
+        let path = visible_line(&origin.strip_prefix(root).unwrap_or(origin).to_string_lossy(), SHOWN);
+        Self { root: root.to_owned(), path, origin: origin.to_owned(), note, place, was_there }
+    }
+
+    /// Puts the file back where it was. Replaces only a file or a link of which it is the later content.
+    ///
+    /// # Errors
+    /// Returns an error if something else is there now, or if it cannot be moved.
+    pub fn put_back(&self) -> io::Result<()> {
+        let Some(place) = &self.place else { return Ok(()) };
+        let to = Spot::open(&self.root, &self.origin, true)?;
+        Spot::own(place)?.carry(&to, self.was_there)?;
+        // An empty folder needs no record.
+        if let Some(folder) = place.parent().filter(|folder| entries(folder).all(|path| path.ends_with(RECORD))) {
+            let _ = fs::remove_dir_all(folder);
+        }
+        Ok(())
+    }
+}
+
+/// Moves a path of the workspace to a place.
+fn take(root: &Path, path: &Path, place: &Path) -> io::Result<()> {
+    Spot::open(root, path, false)?.carry(&Spot::own(place)?, false)
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

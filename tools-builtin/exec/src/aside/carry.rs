@@ -1,0 +1,194 @@
+//! Moves files and folders without following a link that a program left on the way.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, readlinkat, renameat_with, statat,
+    symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::protected::{Bytes, Former, Unlocked};
+
+/// A name in an open folder.
+#[derive(Debug)]
+pub(super) struct Spot {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+impl Spot {
+    /// Opens the folder of a path below the root. No part of the way may be a link.
+    ///
+    /// # Errors
+    /// Returns the error of the system, which for a link is that it is no folder.
+    pub(super) fn open(root: &Path, path: &Path, creates: bool) -> io::Result<Self> {
+        let below = path.strip_prefix(root).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut folder = openat(CWD, root, flags, Mode::empty())?;
+        let mut names = below.components().map(|part| match part {
+            Component::Normal(name) => Ok(name.to_owned()),
+            _ => Err(io::Error::from(io::ErrorKind::InvalidInput)),
+        });
+        let mut name = names.next().ok_or(io::ErrorKind::InvalidInput)??;
+        for next in names {
+            let open = || openat(&folder, &*name, flags | OFlags::NOFOLLOW, Mode::empty());
+            let inner = open().or_else(|error| {
+                if creates && error == Errno::NOENT {
+                    mkdirat(&folder, &*name, Mode::from_raw_mode(0o755))?;
+                    return open();
+                }
+                Err(error)
+            })?;
+            folder = inner;
+            name = next?;
+        }
+        Ok(Self { folder, name })
+    }
+
+    /// Opens the folder of a path outside of the workspace, which no program reaches.
+    pub(super) fn own(path: &Path) -> io::Result<Self> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { folder: openat(CWD, folder, flags, Mode::empty())?, name: name.to_owned() })
+    }
+
+    /// Moves what lies here, by a copy if the other place belongs to another file system. Replaces nothing but a file or a link, and that
+    /// only if `replaces`.
+    pub(super) fn carry(&self, to: &Self, replaces: bool) -> io::Result<()> {
+        match self.rename(to, replaces) {
+            Err(Errno::ACCESS) => {
+                // A program can lock the folder, or that in which it lies.
+                let above = self.folder.try_clone().ok().and_then(Unlocked::open);
+                let own = Unlocked::at(&self.folder, &self.name);
+                let carried = self.rename(to, replaces);
+                drop((own, above));
+                self.carried(carried, to, replaces)
+            }
+            carried => self.carried(carried, to, replaces),
+        }
+    }
+
+    fn rename(&self, to: &Self, replaces: bool) -> Result<(), Errno> {
+        let flags = if replaces { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        renameat_with(&self.folder, &*self.name, &to.folder, &*to.name, flags)
+    }
+
+    fn carried(&self, renamed: Result<(), Errno>, to: &Self, replaces: bool) -> io::Result<()> {
+        match renamed {
+            // Some file systems do not know how to replace nothing.
+            Err(Errno::INVAL) if !replaces && !to.exists() => Ok(self.rename(to, true)?),
+            Err(Errno::XDEV) => {
+                if replaces && to.exists() {
+                    remove(&to.folder, &to.name)?;
+                }
+                copy(&self.folder, &self.name, &to.folder, &to.name)?;
+                remove(&self.folder, &self.name)
+            }
+            other => Ok(other?),
+        }
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Creates the former file or link. Fails if there is something.
+    pub(super) fn restore(&self, former: &Former) -> io::Result<()> {
+        match former {
+            Former::Link { target } => symlinkat(target.as_path(), &self.folder, &*self.name)?,
+            Former::File { mode, content } => {
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let mut file = File::from(openat(&self.folder, &*self.name, flags, Mode::from_raw_mode(0o600))?);
+                file.write_all(content.as_bytes())?;
+                file.set_permissions(fs::Permissions::from_mode(*mode))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies a file, a link or a folder. Of a pipe, a socket or a device, only the name remains.
+fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr) -> io::Result<()> {
+    let stat = statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let mode = Mode::from_raw_mode(stat.st_mode & 0o777);
+    let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Symlink => symlinkat(readlinkat(&from, name, Vec::new())?, &to, as_name)?,
+        FileType::Directory => {
+            mkdirat(&to, as_name, Mode::from_raw_mode(0o700))?;
+            let (inner, _unlocked) = open_folder(&from, name)?;
+            let (copied, _) = open_folder(&to, as_name)?;
+            for entry in entries(&inner)? {
+                copy(&inner, &entry, &copied, &entry)?;
+            }
+        }
+        FileType::RegularFile => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let source = openat(&from, name, flags, Mode::empty())?;
+            if FileType::from_raw_mode(fstat(&source)?.st_mode) != FileType::RegularFile {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            io::copy(&mut File::from(source), &mut File::from(openat(&to, as_name, create, mode)?))?;
+        }
+        _ => drop(openat(&to, as_name, create, mode)?),
+    }
+    Ok(())
+}
+
+/// Removes a file, a link or a folder.
+fn remove(folder: impl AsFd, name: &OsStr) -> io::Result<()> {
+    match unlinkat(&folder, name, AtFlags::empty()) {
+        Err(Errno::ISDIR | Errno::PERM) => {
+            let (inner, _unlocked) = open_folder(&folder, name)?;
+            for entry in entries(&inner)? {
+                remove(&inner, &entry)?;
+            }
+            Ok(unlinkat(&folder, name, AtFlags::REMOVEDIR)?)
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Opens a folder, also one that a program has locked.
+fn open_folder(above: impl AsFd, name: &OsStr) -> io::Result<(OwnedFd, Option<Unlocked>)> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let unlocked = Unlocked::at(&above, name);
+    Ok((openat(&above, name, flags, Mode::empty())?, unlocked))
+}
+
+fn entries(folder: &OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if ![&b"."[..], b".."].contains(&&*name) {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
+/// Creates a folder and those above it, for the user alone.
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)
+}
+
+/// Writes a new file for the user alone.
+pub(super) fn create_file(path: &Path, content: &[u8]) -> io::Result<File> {
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(content)?;
+    Ok(file)
+}
+
+/// Returns the path of these bytes.
+pub(super) fn path_of(bytes: &Bytes) -> PathBuf {
+    OsStr::from_bytes(bytes.as_bytes()).into()
+}

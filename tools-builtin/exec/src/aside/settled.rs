@@ -1,0 +1,150 @@
+//! [`Settled`]: what a look after a program found, and its end by the answer of a person.
+
+use std::path::Path;
+
+use tools::call::AskError;
+use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext};
+
+use super::question::{Group, question};
+use super::{Aside, Origin, SetAside};
+use crate::protected::{Look, Protected};
+use crate::report::{shortened, shown};
+use crate::sandbox::Teller;
+
+/// What a look after a program found. It is told to the person with a drop, if it was not before.
+pub(crate) struct Settled {
+    aside: Vec<SetAside>,
+    /// The first name of the paths that lie in a folder which is new itself.
+    groups: Vec<Option<String>>,
+    /// The changed files that remain, as visible text, with their notes.
+    changed: Vec<(String, String)>,
+    teller: Option<Teller>,
+    is_told: bool,
+}
+
+impl Settled {
+    /// Moves aside what a program planted. Without a folder for that, nothing is moved. Blocks.
+    pub(crate) fn new(
+        aside: Option<&Aside>,
+        look: &Look<'_>,
+        before: &Protected,
+        now: &mut Protected,
+        origin: &Origin,
+        teller: Option<Teller>,
+    ) -> Self {
+        let (mut moved, mut groups) = (Vec::new(), Vec::new());
+        let changed = now.changed_since(before);
+        // Without a folder all that has changed remains, also what is harmless.
+        let counts = |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts());
+        let changed = changed.into_iter().filter(|path| !counts(path));
+        let changed = changed.map(|path| (shown(path, look.root), look.judge.note(&look.relative(path)))).collect();
+        if let Some(aside) = aside {
+            let planted = now.planted_since(before, look);
+            if !planted.is_empty() {
+                moved = aside.set_aside(look, before, &planted, origin);
+            }
+            let group = |path: &&Path| {
+                let below = path.strip_prefix(look.root).ok()?;
+                let first =
+                    below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
+                first.map(|first| first.to_string_lossy().into_owned())
+            };
+            groups = planted.iter().map(group).collect();
+        }
+        now.lock();
+        Self { aside: moved, groups, changed, teller, is_told: false }
+    }
+
+    /// Asks the person once whether the files that lie aside are put back, tells what became of them, and returns notes for the model.
+    pub(crate) async fn finish(mut self, cx: &ToolContext) -> Vec<String> {
+        let moved: Vec<_> = self.aside.iter().zip(&self.groups).filter(|(file, _)| file.place.is_some()).collect();
+        let groups = Group::all(&moved);
+        let mut back: Vec<SetAside> = Vec::new();
+        let mut notes = Vec::new();
+        if let Some((question, shown)) = question(&groups) {
+            let files: Vec<SetAside> = groups[..shown].iter().flat_map(Group::files).cloned().collect();
+            match cx.ask(question).await {
+                Ok(Answer::Confirmation(true)) => back = files,
+                Err(error @ AskError::Host { .. }) => notes.push(error.to_string()),
+                // No person, no answer in time, or a no.
+                _ => {}
+            }
+        }
+        let back: Vec<SetAside> = back
+            .into_iter()
+            .filter(|file| match file.put_back() {
+                Ok(()) => true,
+                Err(error) => {
+                    notes.push(format!("{} could not be put back: {error}", file.path));
+                    false
+                }
+            })
+            .collect();
+        let is_back = |file: &SetAside| back.iter().any(|back| back.origin == file.origin);
+        let files = self.files(&is_back);
+        self.is_told = files.is_empty() || cx.report_protected(&files);
+        notes.extend(self.notes(&is_back));
+        self.tell(&files);
+        notes
+    }
+
+    fn files(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<ProtectedFile> {
+        let aside = self.aside.iter().map(|file| file.to_protected(is_back(file)));
+        let changed = self.changed.iter();
+        let changed =
+            changed.map(|(path, note)| ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed));
+        aside.chain(changed).collect()
+    }
+
+    fn notes(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<String> {
+        let named = |is_wanted: &dyn Fn(&SetAside) -> bool| {
+            let names = self.aside.iter().filter(|file| is_wanted(file)).map(|file| file.path.clone());
+            let names: Vec<String> = names.collect();
+            (!names.is_empty()).then(|| shortened(&names))
+        };
+        let aside = named(&|file| file.place.is_some() && !is_back(file)).map(|names| {
+            format!(
+                "these files run or configure programs, so they were moved out of the workspace, and the user has not agreed to put \
+                 them back: {names}; if they are needed, tell the user, or write them with fs.write, which asks"
+            )
+        });
+        let back = named(&|file| is_back(file)).map(|names| {
+            format!("these files run or configure programs; they remain, because the user agreed: {names}")
+        });
+        let stuck = named(&|file| file.place.is_none()).map(|names| {
+            format!("these files run or configure programs and could not be moved out of the workspace: {names}; tell the user")
+        });
+        let changed: Vec<String> = self.changed.iter().map(|(path, _)| path.clone()).collect();
+        let changed = (!changed.is_empty())
+            .then(|| format!("these files run or configure programs and have changed: {}", shortened(&changed)));
+        [aside, back, stuck, changed].into_iter().flatten().collect()
+    }
+
+    fn tell(&mut self, files: &[ProtectedFile]) {
+        if let Some(teller) = self.teller.as_ref().filter(|_| !self.is_told && !files.is_empty()) {
+            teller.tell(files);
+        }
+        self.is_told = true;
+    }
+}
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        if !self.is_told {
+            let files = self.files(&|_| false);
+            self.tell(&files);
+        }
+    }
+}
+
+impl SetAside {
+    /// Returns what a person is told about the file.
+    pub fn to_protected(&self, is_back: bool) -> ProtectedFile {
+        let fate = match &self.place {
+            _ if is_back => ProtectedFate::PutBack,
+            Some(place) => ProtectedFate::SetAside { place: place.to_string_lossy().into_owned() },
+            None => ProtectedFate::Stuck,
+        };
+        ProtectedFile::new(self.path.clone(), self.note.clone(), fate)
+    }
+}

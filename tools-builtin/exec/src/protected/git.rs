@@ -1,0 +1,191 @@
+//! The files of git: its data, and the parts of a repository by which it runs nothing.
+
+mod settings;
+
+use std::fs::{self, Metadata};
+use std::path::{Component, Path, PathBuf};
+
+pub(crate) use settings::is_harmless as are_harmless_settings;
+
+/// The most entries of a new repository that are looked at. One with more counts.
+const MAX_ENTRIES: usize = 20_000;
+
+/// The most bytes of a file of git that is read.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
+const OF_GIT: [&str; 13] = [
+    "alternates", "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir",
+    "hooks", "opts", "remotes", "strategy", "strategy_opts",
+];
+
+/// The folders of git that have the names of branches below them.
+const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
+
+/// The first words of lines of a rebase that run no program.
+const STEPS: [&str; 20] = [
+    "", "#", "noop", "pick", "p", "reword", "r", "edit", "e", "squash", "s", "fixup", "f", "drop", "d", "break", "b",
+    "label", "reset", "update-ref",
+];
+
+/// The ways to merge that are a part of git. Another name would be that of a program.
+const STRATEGIES: [&str; 6] = ["ort", "octopus", "ours", "recursive", "resolve", "subtree"];
+
+/// Returns the number of names up to the first folder of git on the path. Returns `None` if there is none.
+pub(crate) fn depth(path: &str) -> Option<usize> {
+    let is_git = |name: &str| [".git", ".bare"].iter().any(|git| name.eq_ignore_ascii_case(git));
+    path.split('/').position(is_git).map(|at| at + 1)
+}
+
+/// Returns true if the path lies in a folder of git, which writes it at each commit or fetch.
+pub(crate) fn is_data(path: &str) -> bool {
+    let Some(depth) = depth(path) else { return false };
+    let names: Vec<&str> = path.split('/').skip(depth).collect();
+    !names.is_empty() && are_data(&names)
+}
+
+fn are_data(names: &[&str]) -> bool {
+    if names.first().is_some_and(|first| DATA_OF_GIT.contains(first)) {
+        return true;
+    }
+    // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
+    let is_setting = |at: usize| is_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
+    !(0..names.len()).any(is_setting)
+}
+
+/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks.
+pub(crate) fn is_setting(name: &str) -> bool {
+    OF_GIT.contains(&name)
+}
+
+/// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).
+/// The path is that of its folder, or of a file that leads to the folder of a submodule.
+pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return false };
+    if metadata.is_file() {
+        return module_of(path, root).is_some_and(|folder| is_harmless_repository(&folder, root));
+    }
+    let is_head = |text: String| {
+        let is_hash = text.trim().chars().all(|c| c.is_ascii_hexdigit()) && text.trim().len() >= 40;
+        text.starts_with("ref: refs/") || is_hash
+    };
+    let is_folder = |name: &str| fs::symlink_metadata(path.join(name)).is_ok_and(|metadata| metadata.is_dir());
+    metadata.is_dir()
+        && text(&path.join("HEAD")).is_some_and(is_head)
+        && text(&path.join("config")).is_some()
+        && is_folder("objects")
+        && is_folder("refs")
+        && fs::symlink_metadata(path.join("objects/info/alternates")).is_err()
+        && are_harmless(path, &mut Vec::new(), &mut MAX_ENTRIES.clone())
+}
+
+/// Returns true if git runs nothing because of the file or folder, which has these names below a folder of git. `former` is the
+/// text that it had before.
+pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>) -> bool {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return true };
+    if metadata.is_dir() {
+        let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        return are_harmless(path, &mut names, &mut MAX_ENTRIES.clone());
+    }
+    is_harmless_file(path, &metadata, names, former)
+}
+
+fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    for entry in entries {
+        let Ok(entry) = entry else { return false };
+        let Some(rest) = left.checked_sub(1) else { return false };
+        *left = rest;
+        let (path, name) = (entry.path(), entry.file_name());
+        let (Ok(metadata), Some(name)) = (fs::symlink_metadata(&path), name.to_str()) else { return false };
+        names.push(name.to_owned());
+        let is_fine = if metadata.is_dir() {
+            names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
+        } else {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            is_harmless_file(&path, &metadata, &names, None)
+        };
+        names.pop();
+        if !is_fine {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_harmless_file(path: &Path, metadata: &Metadata, names: &[&str], former: Option<&str>) -> bool {
+    let Some((last, above)) = names.split_last() else { return false };
+    if !metadata.is_file() {
+        return false;
+    }
+    if above.contains(&"hooks") {
+        return last.ends_with(".sample");
+    }
+    let lines_are = |is_fine: fn(&str) -> bool| text(path).is_some_and(|text| text.lines().all(is_fine));
+    match *last {
+        "config" | "config.worktree" => {
+            text(path).is_some_and(|text| are_harmless_settings(&text, former, above.first() == Some(&"modules")))
+        }
+        "git-rebase-todo" => lines_are(|line| {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            first.starts_with('#') || STEPS.contains(&first)
+        }),
+        "strategy" => lines_are(|line| STRATEGIES.contains(&line.trim())),
+        _ => are_data(names),
+    }
+}
+
+/// Returns the folder of the submodule to which a file `.git` leads: one of a repository of the workspace.
+fn module_of(file: &Path, root: &Path) -> Option<PathBuf> {
+    let text = text(file)?;
+    let target = Path::new(text.strip_prefix("gitdir: ")?.trim_end_matches('\n'));
+    let mut folder = file.parent()?.to_owned();
+    for part in target.components() {
+        match part {
+            Component::ParentDir => folder = folder.parent()?.to_owned(),
+            Component::Normal(name) => folder.push(name),
+            Component::RootDir => folder = PathBuf::from("/"),
+            _ => {}
+        }
+    }
+    let below = folder.strip_prefix(root).ok()?;
+    let is_link = |path: &Path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+    if folder.ancestors().take_while(|path| *path != root).any(is_link) {
+        return None;
+    }
+    let below = below.to_str()?;
+    let names: Vec<&str> = below.split('/').skip(depth(below)?).collect();
+    (names.first() == Some(&"modules") && names.len() > 1).then_some(folder)
+}
+
+/// Returns the text of a small regular file.
+fn text(path: &Path) -> Option<String> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    (metadata.is_file() && metadata.len() <= MAX_BYTES).then(|| fs::read_to_string(path).ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_of_a_repository_are_told_from_its_data() {
+        for setting in [
+            ".git/config", ".git/hooks/a", ".git/remotes/origin", ".git/branches/a", ".git/rebase-merge/strategy",
+            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin",
+        ] {
+            assert!(!is_data(setting), "{setting}");
+        }
+        for data in [
+            ".git/index",
+            ".git/refs/remotes/origin/main",
+            ".git/refs/heads/hooks",
+            ".git/logs/refs/remotes/origin/main",
+            ".git/modules/a/refs/remotes/origin/main",
+            ".git/modules/a/logs/refs/remotes/origin/main",
+            ".git/sequencer/head",
+        ] {
+            assert!(is_data(data), "{data}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads the settings of a repository strictly: all that is not known to be harmless counts.
+
+/// The sections, and the keys in them by which git runs nothing.
+const HARMLESS: [(&str, &[&str]); 17] = [
+    (
+        "core",
+        &[
+            "repositoryformatversion", "filemode", "bare", "logallrefupdates", "ignorecase", "precomposeunicode",
+            "symlinks", "autocrlf", "sparsecheckout", "sparsecheckoutcone",
+        ],
+    ),
+    ("remote", &["url", "pushurl", "fetch", "tagopt", "prune", "mirror", "promisor", "partialclonefilter"]),
+    ("branch", &["remote", "pushremote", "merge", "rebase", "vscode-merge-base", "gh-merge-base"]),
+    ("submodule", &["url", "active"]),
+    ("user", &["name", "email"]),
+    ("init", &["defaultbranch"]),
+    ("lfs", &["repositoryformatversion", "access", "locksverify"]),
+    ("extensions", &["objectformat", "partialclone", "refstorage"]),
+    ("pull", &["rebase", "ff"]),
+    ("push", &["default", "autosetupremote", "followtags"]),
+    ("fetch", &["prune", "prunetags"]),
+    ("merge", &["ff"]),
+    ("rebase", &["autosquash", "autostash"]),
+    ("rerere", &["enabled"]),
+    ("gc", &["auto"]),
+    ("advice", &["detachedhead", "statushints"]),
+    ("color", &["ui"]),
+];
+
+/// Returns true if git runs nothing because of these settings, or no more than because of the former ones. `is_module` permits the folder
+/// of a submodule's files.
+pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> bool {
+    if former.is_some_and(|former| former == text) {
+        return true;
+    }
+    // A line that goes on in the next one would be read otherwise than here.
+    if text.contains(['\\', '\0', '\r']) {
+        return false;
+    }
+    let before = former.map(|former| counting(former, is_module)).unwrap_or_default();
+    counting(text, is_module).iter().all(|line| before.contains(line))
+}
+
+/// Returns the lines that are not known to be harmless, each with its section.
+fn counting(text: &str, is_module: bool) -> Vec<(&str, &str)> {
+    let mut section = "";
+    let mut counting = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let is_known = match line.strip_prefix('[') {
+            Some(rest) => {
+                section = line;
+                rest.strip_suffix(']').and_then(name).is_some()
+            }
+            None => is_harmless_line(section, line, is_module),
+        };
+        if !is_known {
+            counting.push((section, line));
+        }
+    }
+    counting
+}
+
+fn is_harmless_line(section: &str, line: &str, is_module: bool) -> bool {
+    let Some(name) = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?)) else {
+        return false;
+    };
+    let (key, value) = line.split_once('=').unwrap_or((line, ""));
+    let (key, value) = (key.trim_end().to_ascii_lowercase(), value.trim());
+    // The files of a submodule lie beside the repository that has it.
+    let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
+    let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
+    // `ext::sh …` is an address that runs a program, and `!sh …` a command.
+    let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
+    (is_key || is_of_module) && is_value
+}
+
+/// Returns the name of a section, such as `remote` of `remote "origin"`, in small letters. Returns `None` in another form.
+fn name(section: &str) -> Option<String> {
+    let (name, sub) = section.split_once(' ').unwrap_or((section, "\"\""));
+    let sub = sub.strip_prefix('"')?.strip_suffix('"')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    (is_name && !sub.contains(['"', ']'])).then(|| name.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLONE: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = \
+                         true\n[remote \"origin\"]\n\turl = ../origin\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+                         [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+
+    #[test]
+    fn settings_of_a_clone_are_harmless() {
+        assert!(is_harmless(CLONE, None, false));
+        assert!(is_harmless("", None, false));
+        assert!(is_harmless("[submodule \"a\"]\n\tactive = true\n\turl = https://example.org/a\n", None, false));
+    }
+
+    #[test]
+    fn settings_that_run_programs_count_however_they_are_written() {
+        for line in [
+            "[core]\nfsmonitor = evil",
+            "[core] fsmonitor = evil",
+            "[CORE]\nFsMonitor = evil",
+            "[core]\nhooksPath=.",
+            "[core]\nworktree = ../a",
+            "[alias]\nst = !evil",
+            "[include]\npath = evil",
+            "[includeIf \"x\"]\npath = e",
+            "[remote \"o\"]\nurl = ext::sh -c evil",
+            "[remote \"o\"]\nuploadpack = evil",
+            "[remote \"o\"]\nvcs = evil",
+            "[remote \"o\"]\nurl = ssh://-oProxyCommand=evil/x",
+            "[branch \"m\"]\nremote = -evil",
+            "evil = 1",
+            "[submodule \"a\"]\nupdate = !evil",
+            "[filter \"a\"]\nclean = evil",
+            "[diff]\nexternal = evil",
+            "[core]\nbare = \\\nfalse\nfsmonitor = evil",
+            "[core]\nbare = false\\\n",
+            "[remote.o]\nuploadpack = evil",
+            "[url \"ext::sh\"]\ninsteadOf = https",
+            "[core \"x\"]]\nbare = false",
+            "[credential]\nhelper = evil",
+            "[gpg]\nprogram = evil",
+            "[core]\rfsmonitor = evil",
+            "[core]\nsshCommand = evil",
+            "[branch \"m\"]\nmergeOptions = -s evil",
+            "[remote \"o\"]\nurl = \"ext::sh -c evil\"",
+        ] {
+            assert!(!is_harmless(&format!("{CLONE}{line}\n"), None, false), "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_were_there_before_do_not_count() {
+        let former = format!("{CLONE}[core]\n\tpager = less\n");
+        assert!(is_harmless(&format!("{former}[branch \"x\"]\n\tremote = origin\n"), Some(&former), false));
+        let moved = "[core]\n\tbare = false\n[alias]\n\tpager = less\n";
+        assert!(!is_harmless(moved, Some(&former), false), "another section is another setting");
+    }
+
+    #[test]
+    fn a_submodule_names_the_folder_of_its_files() {
+        let module = "[core]\n\tworktree = ../../../a\n";
+        assert!(is_harmless(module, None, true) && !is_harmless(module, None, false));
+        assert!(!is_harmless("[core]\n\tworktree = /etc\n", None, true));
+    }
+}

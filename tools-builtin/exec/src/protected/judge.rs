@@ -1,0 +1,95 @@
+//! [`Judge`]: decides which paths are protected, by the table, the grant and the policy of a call.
+
+use tools::ToolContext;
+use tools::policy::{Reason, SensitivePath, SensitivePaths, Sensitivity};
+use tools::protocol::{Access, Target, ToolName};
+
+/// The note of a script at the root that a program made executable.
+const SCRIPT: &str = "a new script at the root of the workspace, which others may start";
+
+/// The note of a part of a repository without a folder of files.
+const OF_BARE: &str =
+    "a part of a folder that git takes for a repository, and git runs the commands that its settings name";
+
+/// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
+/// files that were settings where they come from: nobody opens an editor or a shell there. So below them, only the settings of Toolcrib,
+/// [instructions](INSTRUCTIONS) and repositories count.
+const OUTPUTS: [&str; 15] = [
+    "target", "node_modules", "bower_components", ".venv", "venv", "vendor", "build", "dist", "out", ".tox", ".nox",
+    "__pycache__", ".gradle", "_build", "deps",
+];
+
+/// The files from which agents take instructions in whatever folder they work.
+const INSTRUCTIONS: [&str; 7] =
+    ["AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "toolcrib.toml"];
+
+/// Decides which paths are protected. Holds no services, so that it can outlive its call.
+#[derive(Clone)]
+pub(crate) struct Judge {
+    /// The table, the grant and the policy of a call.
+    cx: ToolContext,
+    /// The tool of the call. Without one, no clause opens a path.
+    tool: Option<ToolName>,
+}
+
+impl Judge {
+    /// Creates the judge of a call.
+    pub(crate) fn from_call(cx: &ToolContext) -> Self {
+        let bare = ToolContext::new().with_grant(cx.grant().clone()).with_sensitive_paths(cx.sensitive_paths().clone());
+        let bare = cx.policy().into_iter().cloned().fold(bare, ToolContext::with_policy);
+        Self { cx: bare, tool: cx.tool().cloned() }
+    }
+
+    /// Creates a judge for which no clause opens a path.
+    pub(crate) fn strict(paths: SensitivePaths) -> Self {
+        Self { cx: ToolContext::new().with_sensitive_paths(paths), tool: None }
+    }
+
+    /// Returns the table.
+    pub(crate) fn paths(&self) -> &SensitivePaths {
+        self.cx.sensitive_paths()
+    }
+
+    pub(crate) fn find(&self, path: &str) -> Option<&SensitivePath> {
+        self.paths().find(path)
+    }
+
+    /// Returns true if writing the path would be asked about because it is sensitive.
+    pub(crate) fn is_protected(&self, path: &str) -> bool {
+        let Ok(target) = Target::new(Access::Write, "fs", path) else { return true };
+        let targets = [target];
+        let Some(tool) = &self.tool else { return true };
+        let mut reasons = self.cx.rulings(tool, &targets).flat_map(|ruling| ruling.reasons());
+        reasons.any(|reason| matches!(reason, Reason::Sensitive(entry) if is_sensitive(entry, path)))
+    }
+
+    /// Returns true if a program must not leave the path behind, although no clause of its grant names it: below folders of
+    /// [outputs](OUTPUTS), few paths matter.
+    pub(crate) fn matters(&self, path: &str) -> bool {
+        let names: Vec<&str> = path.split('/').collect();
+        let Some((last, above)) = names.split_last() else { return true };
+        let is_output = above.iter().any(|name| OUTPUTS.contains(name));
+        let is_setting = self.find(path).is_some_and(|entry| entry.sensitivity() == Sensitivity::Settings);
+        !is_output || is_setting || INSTRUCTIONS.iter().any(|name| name.eq_ignore_ascii_case(last))
+    }
+
+    /// Describes a path that counts.
+    pub(crate) fn note(&self, path: &str) -> String {
+        match self.find(path).filter(|entry| is_sensitive(entry, path) || is_dot_file(entry)) {
+            Some(entry) => entry.note().to_owned(),
+            None if !path.contains('/') => SCRIPT.to_owned(),
+            None => OF_BARE.to_owned(),
+        }
+    }
+}
+
+/// Returns true if the file runs or configures programs by itself. A folder on the way to one does not, and neither does a dot file that
+/// the table does not have.
+pub(crate) fn is_sensitive(entry: &SensitivePath, path: &str) -> bool {
+    entry.sensitivity() >= Sensitivity::RunsByItself && entry.describe(path) == entry.note()
+}
+
+/// Returns true for a dot file that the table does not have: a new one may run or configure programs, an old one is as it is.
+pub(crate) fn is_dot_file(entry: &SensitivePath) -> bool {
+    entry.sensitivity() == Sensitivity::DotFile
+}

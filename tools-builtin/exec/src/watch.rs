@@ -1,0 +1,139 @@
+//! [`Watch`]: the look at the protected files before a program, until the one after it.
+
+use std::mem;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tools::{ToolContext, ToolError};
+use tools_fs::Workspace;
+
+use crate::aside::{Aside, Origin, RunningRecord, Settled};
+use crate::prepare::Prepared;
+use crate::protected::{Judge, Look, Protected, Tree};
+use crate::reserved::without_links;
+use crate::sandbox::{Granted, Sandbox, Teller};
+use crate::supervise::Running;
+
+/// The look at the protected files before a program. [`settle`](Self::settle) makes the one after it.
+pub(crate) struct Watch {
+    place: Place,
+    before: Protected,
+    origin: Origin,
+    state: Mutex<State>,
+}
+
+/// The files to look at, and the folder for what is found.
+struct Place {
+    judge: Judge,
+    root: PathBuf,
+    trees: Vec<Tree>,
+    is_kept: bool,
+    skipped: Vec<PathBuf>,
+    aside: Option<Aside>,
+    teller: Option<Teller>,
+}
+
+enum State {
+    /// The program may run. With a folder, a record says what there was.
+    Before(Option<RunningRecord>),
+    /// The result of the look after it, until it is taken.
+    After(Option<Result<Settled, ToolError>>),
+}
+
+impl Watch {
+    /// Looks at the files before a program. `is_kept` says whether the walls protect them. Blocks.
+    ///
+    /// # Errors
+    /// Returns an error if the trees have too many entries to look at.
+    pub(crate) fn begin(
+        cx: &ToolContext,
+        sandbox: &Sandbox,
+        workspace: &Workspace,
+        granted: &Granted,
+        is_kept: bool,
+        program: String,
+    ) -> Result<Self, ToolError> {
+        let aside = sandbox.aside().cloned();
+        let hidden = workspace.hidden_paths().iter().filter(|_| is_kept).map(|path| without_links(path));
+        let skipped = hidden.chain(aside.iter().map(|aside| without_links(aside.folder()))).collect();
+        let trees = granted.writable.paths.iter();
+        let trees = trees.map(|tree| Tree { path: tree.path.clone(), is_tree: tree.is_tree }).collect();
+        let (judge, root, teller) = (Judge::from_call(cx), workspace.root().to_owned(), sandbox.teller().cloned());
+        let late = aside.iter().flat_map(|aside| aside.recover_ended(&root)).map(|file| file.to_protected(false));
+        let late: Vec<_> = late.collect();
+        if !late.is_empty() && !cx.report_protected(&late) {
+            teller.iter().for_each(|teller| teller.tell(&late));
+        }
+        let place = Place { judge, root, trees, is_kept, skipped, aside, teller };
+        let mut before = place.look(place.aside.is_some()).find()?;
+        before.lock();
+        let origin = Origin { program, session: cx.session().map(str::to_owned) };
+        Ok(Self { place, before, origin, state: Mutex::new(State::Before(None)) })
+    }
+
+    /// Writes what there was before the program, so that the next session looks again if this process ends before it does.
+    ///
+    /// # Errors
+    /// Returns an error if the record cannot be written.
+    pub(crate) fn record(&self) -> Result<(), ToolError> {
+        let Some(aside) = &self.place.aside else { return Ok(()) };
+        let record = RunningRecord::create(aside, &self.place.look(true), &self.before, &self.origin);
+        let record = record.map_err(|error| {
+            let folder = aside.folder().display();
+            ToolError::execution_failed(format!("{folder} cannot be written: {error}; make room for it, or free it"))
+        })?;
+        *self.state() = State::Before(Some(record));
+        Ok(())
+    }
+
+    pub(crate) fn before(&self) -> &Protected {
+        &self.before
+    }
+
+    /// Looks at the files after the program, unless that was done, and moves aside what it planted. Blocks.
+    pub(crate) fn settle(&self) {
+        let mut state = self.state();
+        if let State::Before(record) = &mut *state {
+            let record = record.take();
+            let Place { aside, teller, .. } = &self.place;
+            let look = self.place.look(false);
+            let settled = look.find().map(|mut now| {
+                Settled::new(aside.as_ref(), &look, &self.before, &mut now, &self.origin, teller.clone())
+            });
+            // A look that failed is made again by the next session.
+            if let (Some(record), true) = (record, settled.is_ok()) {
+                record.remove();
+            }
+            *state = State::After(Some(settled));
+        }
+    }
+
+    /// Returns the result of the look after the program. Returns `None` if it was taken before.
+    pub(crate) fn take(&self) -> Option<Result<Settled, ToolError>> {
+        match &mut *self.state() {
+            State::Before(_) => None,
+            State::After(settled) => mem::take(settled),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn look(&self, keeps_content: bool) -> Look<'_> {
+        let Self { judge, root, trees, is_kept, skipped, .. } = self;
+        Look { judge, root, trees, is_kept: *is_kept, skipped, keeps_content }
+    }
+}
+
+/// Looks at the files as soon as the program has ended, also if nobody waits for it.
+pub(crate) fn settle_at_end<C>(prepared: &Arc<Prepared>, running: &Running<C>) {
+    let (prepared, ended) = (prepared.clone(), running.ended());
+    tokio::spawn(async move {
+        ended.await;
+        // The next session looks if this process has no time for it.
+        let _ = tokio::task::spawn_blocking(move || prepared.settle()).await;
+    });
+}

@@ -1,0 +1,70 @@
+//! [`ProtectedFile`]: a protected file that a program created or changed, for the person at the host.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::ToolContext;
+
+/// A protected file that a program created or changed, as the person at the host is told. Its texts are visible lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProtectedFile {
+    /// The path below the workspace root.
+    pub path: String,
+    /// A phrase that describes the file and the program that runs it.
+    pub note: String,
+    /// The state in which the call left the file.
+    #[serde(flatten)]
+    pub fate: ProtectedFate,
+}
+
+/// The state in which a call left a [`ProtectedFile`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fate", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProtectedFate {
+    /// Moved out of the workspace.
+    SetAside {
+        /// The path at which it lies.
+        place: String,
+    },
+    /// Moved out of the workspace, and put back by a person's yes.
+    PutBack,
+    /// In the workspace as the program left it, because the grant names it.
+    Changed,
+    /// In the workspace as the program left it, because it could not be moved.
+    Stuck,
+}
+
+impl ProtectedFile {
+    /// Creates a record.
+    pub fn new(path: impl Into<String>, note: impl Into<String>, fate: ProtectedFate) -> Self {
+        Self { path: path.into(), note: note.into(), fate }
+    }
+}
+
+/// Writes a sentence without a full stop.
+impl fmt::Display for ProtectedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, note, fate } = self;
+        match fate {
+            ProtectedFate::SetAside { place } => {
+                write!(f, "a program left {path}, {note}; it was moved to {place}")
+            }
+            ProtectedFate::PutBack => write!(f, "a program left {path}, {note}; it remains, because you agreed"),
+            ProtectedFate::Changed => write!(f, "a program changed {path}, {note}; the grant names it"),
+            ProtectedFate::Stuck => {
+                write!(f, "a program left {path}, {note}; it could not be moved away, so look at it and remove it")
+            }
+        }
+    }
+}
+
+impl ToolContext {
+    /// Tells the person at the host about protected files that a program created or changed, through the
+    /// [`ProgressSink`](crate::ProgressSink). Returns false if none shows it.
+    pub fn report_protected(&self, files: &[ProtectedFile]) -> bool {
+        self.facts.progress.as_ref().is_some_and(|sink| sink.protected_files(self, files))
+    }
+}
