@@ -38,13 +38,13 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     find(row, words, (0, 0), &mut found);
     // A nested program of an unknown name has no special words: the name can be any argument.
     let nested = (1..words.len()).filter(|index| is_spelled(*index));
+    let mut is_plain = row.is_plain();
     for (index, row) in nested.filter_map(|index| Some((index, program(index)??))) {
+        is_plain &= row.is_plain();
         find(row, words, (index, index), &mut found);
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
-    if !row.is_plain()
-        && let Some(index) = words.iter().position(is_digest)
-    {
+    if !is_plain && let Some(index) = words.iter().position(is_digest) {
         found.push(Special { index, length: usize::MAX, effect: Effect::Hidden, command: (0, 0) });
     }
     found

@@ -286,6 +286,10 @@ fn commands_that_do_more_than_their_program_says_are_not_permitted() {
         ("jest **", "jest --config=x"),
         ("docker **", "docker --config x ps"),
         ("git log **", "git log #sha256:0000000000000000000000000000000000000000000000000000000000000000"),
+        (
+            "timeout 9 git log **",
+            "timeout 9 git log #sha256:0000000000000000000000000000000000000000000000000000000000000000",
+        ),
         ("hg **", "hg --config alias.x='!id' x"),
         ("svn **", "svn diff --diff-cmd id"),
         ("vim **", "vim '+!id' a"),
