@@ -13,7 +13,7 @@ use benches::session::{self, MEASURE, direct_measure, direct_records};
 use benches::{ADD, ORDER, ORDER_TOOL, alike, async_catalog, catalog, direct_add, direct_order};
 use serde_json::Value;
 use tools::protocol::wire::{Format, Strictness};
-use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Tool, ToolContext, ToolName};
+use tools::{Catalog, Entry, Grant, Json, Services, SharedCatalog, Target, Tool, ToolContext, ToolName};
 use tools_fs::Workspace;
 
 /// The arguments of `records` for a result of 1 KB, and of 100 KB.
@@ -96,13 +96,13 @@ fn execute_with(cx: &ToolContext, catalog: &Catalog, name: &str, arguments: &str
     });
 }
 
-/// Decides about a write of an ordinary path, as the stage *authorize* does, with a grant of all files and with rules.
+/// Decides about a write of an ordinary file, as the stage *authorize* does.
 fn decide_write(count: u64) {
-    let cx =
-        ToolContext::new().with_grant(Grant::parse(["fs:write:**"]).unwrap()).with_policy(tools::Policy::by_effects());
-    let (tool, targets) = (ToolName::new("fs.write").unwrap(), ["fs:write:crates/web/src/page.rs".parse().unwrap()]);
+    let cx = ToolContext::new().with_grant(Grant::parse(["fs:write:**"]).unwrap());
+    let tool = ToolName::new("fs.write").unwrap();
+    let targets: [Target; 1] = ["fs:write:crates/web/src/page.rs".parse().unwrap()];
     for _ in 0..count {
-        black_box(cx.rulings(black_box(&tool), black_box(&targets)).next().unwrap().verdict());
+        black_box(cx.rulings(black_box(&tool), black_box(&targets[..])).next().unwrap().verdict());
     }
 }
 

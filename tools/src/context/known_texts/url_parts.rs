@@ -13,13 +13,13 @@ pub(super) struct UrlParts<'a> {
 }
 
 impl<'a> UrlParts<'a> {
-    /// Splits a URL. Returns `None` if it is none, or if it has a user or a password, which are sent too.
+    /// Splits a URL. Returns `None` if it is none, or if it has a user name, which the normaliser of hosts refuses.
     pub(super) fn new(url: &'a str) -> Option<Self> {
         let text = url.split('#').next().unwrap_or_default();
         let host = Normaliser::Host.apply(text).ok()?;
         let (scheme, after) = text.split_once("://")?;
-        let (authority, rest) = after.split_at(after.find(['/', '?', '\\']).unwrap_or(after.len()));
-        (!authority.contains('@')).then_some(Self { text, scheme, host, rest })
+        let (_, rest) = after.split_at(after.find('/').unwrap_or(after.len()));
+        Some(Self { text, scheme, host, rest })
     }
 
     /// Returns the text by which URLs are equal.
