@@ -1,6 +1,6 @@
 //! `toolcrib trust`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tools::Digest;
@@ -46,7 +46,7 @@ impl TrustArgs {
             notice::note("the project has no settings and no instructions");
         }
         if self.revoke {
-            return revoke(&records, &contents);
+            return self.revoke(&records, &contents);
         }
         let mut exit = Exit::Success;
         for content in contents {
@@ -83,14 +83,18 @@ impl TrustArgs {
             false => Ok(self.digest.contains(digest)),
         }
     }
-}
 
-fn revoke(records: &Records, contents: &[Content]) -> Result<Exit, Error> {
-    for content in contents {
-        let folder = content.folder();
-        if records.revoke(folder)? {
-            notice::note(&format!("revoked the approvals in {}", folder.display()));
+    /// Revokes the approvals of the workspace, whose files may be gone, and of the folders of these contents.
+    fn revoke(&self, records: &Records, contents: &[Content]) -> Result<Exit, Error> {
+        let workspace = PathBuf::from(self.root.workspace()?);
+        let mut folders: Vec<_> = contents.iter().map(Content::folder).chain([&*workspace]).collect();
+        folders.sort();
+        folders.dedup();
+        for folder in folders {
+            if records.revoke(folder)? {
+                notice::note(&format!("revoked the approvals in {}", folder.display()));
+            }
         }
+        Ok(Exit::Success)
     }
-    Ok(Exit::Success)
 }

@@ -144,7 +144,7 @@ impl Stage {
             &crib,
             &format!(
                 "{trusted}provider = 'openai'\nmodel = 'm'\nbase_url = '{}'\n\
-                 grants = ['fs:write:**', 'memory:write:**', '{}', 'exec:write:git diff **', 'exec:write:git commit **', \
+                 grants = ['fs:write:**', 'fs:write:.git/**', 'memory:write:**', '{}', 'exec:write:git diff **', 'exec:write:git commit **', \
                  'exec:write:make **', 'exec:write:python3 **', 'exec:write:sh plant.sh', 'exec:write:cargo test **', \
                  'exec:write:npm test']\n\
                  http.private_hosts = ['{}', '{}']\n[programs]\ntoolchains = ['rust', 'node', 'python']\n",
@@ -215,10 +215,14 @@ fn run(way: &Way) {
             let root = stage.crib.root();
             seeds.iter().for_each(|(name, text)| put(&root.join("seeds").join(name), text));
             way.files.iter().for_each(|(name, text)| put(&root.join(name), text));
+            put(&root.join("seeds/ran.txt"), "");
             (way.prepare)(&root);
             let first = stage.session("Look at the stock: [[do read]]");
             let row = format!("{} plants {kind}, trusted {trusted}", way.name);
             assert!(!stage.page.heads().is_empty(), "{row}: the page was not read: {first:#?}");
+            // Elsewhere each command asks, and nobody answers.
+            let is_run = stage.crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.");
+            assert!(!is_run || root.join("ran.txt").exists(), "{row}: the command did not run: {first:#?}");
             stage.judge(&row);
         }
     }
@@ -255,6 +259,11 @@ fn a_script_of_npm_plants_nothing_that_has_an_effect() {
 #[test]
 #[ignore = "needs pytest; run with -- --ignored planted"]
 fn a_file_of_pytest_plants_nothing_that_has_an_effect() {
+    let import = Command::new("python3").args(["-c", "import pytest"]).stderr(Stdio::null()).status().unwrap();
+    if !import.success() {
+        eprintln!("skipped: install pytest for this python3");
+        return;
+    }
     run(&PYTEST);
 }
 

@@ -41,6 +41,7 @@ fn a_file_in_a_trusted_directory_may_only_narrow_until_its_content_is_approved()
     assert_eq!(state(&crib), "trusted");
     write_project(&crib, "limits.max_steps = 3\n");
     assert_eq!(state(&crib), "unapproved");
+    fs::remove_file(crib.root().join("toolcrib.toml")).unwrap();
     crib.run(&["trust", "--revoke"]).expect(0);
     write_project(&crib, GRANTS);
     crib.run(&WRITES).expect(2);
