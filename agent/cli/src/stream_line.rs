@@ -176,9 +176,8 @@ impl<'a> StreamLine<'a> {
                     RetryCause::Other { message } => ("other", None, message),
                     _ => return None,
                 };
-                let kind = retry.cause.kind();
+                let (kind, withdraws_text) = (retry.cause.kind(), retry.withdraws_text);
                 let (retry, max_retries, wait_ms) = (retry.retry, retry.max_retries, retry.wait_ms);
-                let withdraws_text = retry.withdraws_text;
                 Self::RequestRetried(RetryLine {
                     retry,
                     max_retries,
