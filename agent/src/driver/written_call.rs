@@ -10,7 +10,8 @@ const NAMES: [&str; 4] = ["name", "tool", "tool_name", "function"];
 const ARGUMENTS: [&str; 5] = ["arguments", "parameters", "args", "input", "tool_input"];
 
 /// The texts before a call's name that need no JSON.
-const BEFORE_NAMES: [&str; 5] = ["<function=", "<invoke name=\"", "<function name=\"", "<tool_call>", "[TOOL_CALLS]"];
+const BEFORE_NAMES: [&str; 6] =
+    ["<function=", "<invoke name=\"", "<function name=\"", "<tool_call>", "[TOOL_CALLS]", "Action: "];
 
 /// The ends of the text before a call in JSON: a fence, or a tag.
 const BEFORE_JSON: [&str; 7] = ["```json", "```", "```tool_call", ">", "[TOOL_CALLS]", "[TOOL_CALLS] [", "["];
@@ -40,7 +41,8 @@ pub(super) fn written_call(text: &str, tools: &ToolSet, wire: Option<&WireToolSe
     };
     // Python's notation counts only as the whole text.
     let in_python = || {
-        let call = text.trim().trim_start_matches('[');
+        let fenced = || text.trim().strip_prefix("```")?.strip_suffix("```")?.split_once('\n');
+        let call = fenced().map_or(text, |(_, inner)| inner).trim().trim_start_matches('[');
         let (name, rest) = call.split_once('(')?;
         (name.chars().all(is_of_name) && rest.trim_end_matches(']').ends_with(')')).then(|| known(name))?
     };
@@ -100,6 +102,8 @@ mod tests {
             "[TOOL_CALLS][{\"name\": \"fs__read\", \"arguments\": {}}]",
             "[TOOL_CALLS]fs__read{\"path\": \"a\"}",
             "[fs__read(path=\"a\")]",
+            "```tool_code\nfs__read(path=\"a\")\n```",
+            "Thought: I look.\nAction: fs__read\nAction Input: {}",
             "{\"tool\": \"fs__read\", \"args\": {}}",
         ] {
             assert_eq!(written_call(text, &tools, Some(wire)).as_deref(), Some("fs.read"), "{text}");

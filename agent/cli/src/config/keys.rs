@@ -65,7 +65,7 @@ declare_keys! {
         .with_session_flag("--provider", Named("NAME"))
         .with_project(ProjectRule::same());
 
-    /// The provider's name of the model; a provider that is chosen by its key has a default
+    /// The provider's name of the model; without it, the provider's default, or the only one of the service at base_url
     model: Option<Setting<String>> = Key::new("model", text(filled), None, "\"qwen3\"")
         .with_session_flag("--model", Named("NAME"))
         .with_project(ProjectRule::same())

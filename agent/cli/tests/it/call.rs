@@ -66,7 +66,7 @@ fn json_text_is_read_strictly() {
         "-1",
         r#"{"path": "README.md"} {}"#,
         r#"{"path": "README.md", "path": "sub/inner.txt"}"#,
-        r#"{"path": 1}"#,
+        r#"{"path": 1.5}"#,
         r#"{"path": "README.md", "nope": 1}"#,
         &format!("{}{}", "[".repeat(100), "]".repeat(100)),
     ] {

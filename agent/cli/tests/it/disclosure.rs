@@ -93,3 +93,20 @@ fn a_model_finds_a_tool_and_calls_it_and_each_step_is_shown() {
     assert_eq!(searched["found"], json!(["fs.read"]));
     assert!(searched["query"] == "read a text file" && searched["others"].is_number(), "{searched}");
 }
+
+/// The most bytes of 2,500 tokens: tokenizers of small models need a token for about 3.2 bytes of definitions.
+#[cfg(feature = "models")]
+const MOST_BYTES: usize = 8000;
+
+#[cfg(feature = "models")]
+#[test]
+fn a_search_leaves_room_in_a_context_of_4096_tokens() {
+    let (url, requests) = serve([Some(ANSWER)]);
+    let arguments = ["run", "hello", "--base-url", &url, "--model", "m", "--context-tokens", "4096"];
+    Crib::new().run(&arguments).expect(0);
+    let body: Value = serde_json::from_str(&requests.recv().unwrap()).unwrap();
+    let offered: Vec<_> = body["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert!(offered.contains(&&json!("tools__search")) && offered.contains(&&json!("fs__read")), "{offered:?}");
+    let bytes = body["tools"].to_string().len() + body["messages"][0].to_string().len();
+    assert!(bytes <= MOST_BYTES, "{bytes}");
+}

@@ -168,7 +168,7 @@ fn an_interrupt_ends_the_line_that_it_interrupts() {
 
 #[test]
 fn a_missing_model_name_is_refused_with_advice() {
-    let ended = Crib::new().run(&["run", "hello", "--provider", "anthropic"]);
+    let ended = Crib::new().run(&["run", "hello", "--provider", "openai", "--base-url", "http://127.0.0.1:9"]);
     assert_ne!(ended.code, Some(0));
     assert!(ended.stderr.contains("name of a model"), "{ended:#?}");
 }

@@ -12,6 +12,9 @@ const TAGS: [(&str, &str); 5] = [
     ("<|channel>thought", "<channel|>"),
 ];
 
+/// The marks that begin a turn in the templates of models.
+const START_MARKS: [&str; 3] = ["<|im_start|>assistant", "<start_of_turn>model", "<|assistant|>"];
+
 /// The marks that end a turn in the templates of models.
 const END_MARKS: [&str; 9] = [
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|end_of_text|>", "<end_of_turn>", "</s>",
@@ -44,6 +47,11 @@ impl WrittenThoughts {
         let mut reader = Self::default();
         let mut answer = reader.read(text);
         answer += &reader.finish();
+        if reader.thoughts.is_empty()
+            && let Some((thoughts, rest)) = unopened(&answer)
+        {
+            return (thoughts.trim().to_owned(), rest.trim_start().to_owned());
+        }
         (reader.thoughts.trim().to_owned(), answer)
     }
 
@@ -57,7 +65,13 @@ impl WrittenThoughts {
                     if let Some((tag, end)) = TAGS.iter().find(|(tag, _)| start.starts_with(tag)) {
                         self.held = start[tag.len()..].to_owned();
                         self.state = State::Thinking(end);
-                    } else if TAGS.iter().any(|(tag, _)| tag.starts_with(start)) {
+                    } else if let Some(rest) = START_MARKS.iter().find_map(|mark| start.strip_prefix(mark)) {
+                        self.held = rest.trim_start().to_owned();
+                    } else if START_MARKS
+                        .iter()
+                        .chain(TAGS.iter().map(|(tag, _)| tag))
+                        .any(|tag| tag.starts_with(start))
+                    {
                         return String::new();
                     } else {
                         self.state = State::Answer;
@@ -102,6 +116,14 @@ impl WrittenThoughts {
     }
 }
 
+/// Separates thoughts whose opening tag is a part of the prompt: the closing tag alone ends a line. A stream has sent them as text already.
+fn unopened(answer: &str) -> Option<(&str, &str)> {
+    let (open, close) = TAGS[0];
+    let (thoughts, rest) = answer.split_once(close)?;
+    let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
+    (ends_line && !thoughts.contains(open) && !rest.contains(close)).then_some((thoughts, rest))
+}
+
 /// Returns true if the rest of a text has end marks only, of which the last one may be incomplete.
 fn may_end(rest: &str) -> bool {
     let rest = rest.trim_start();
@@ -125,6 +147,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_closing_tag_at_the_end_of_a_line_ends_thoughts_that_the_prompt_opened() {
+        let separated = WrittenThoughts::separated;
+        assert_eq!(separated("Hm.\n</think>\n\nIt is 4."), ("Hm.".to_owned(), "It is 4.".to_owned()));
+        let prose = "The tag </think> ends them.";
+        assert_eq!(separated(prose), (String::new(), prose.to_owned()));
+    }
+
+    #[test]
     fn thoughts_and_end_marks_are_separated_however_the_text_arrives() {
         for (text, thoughts, answer) in [
             ("<think>\nHm.\n</think>\n\nIt is 4.", "Hm.", "It is 4."),
@@ -132,6 +162,7 @@ mod tests {
             ("<thinking>a</thinking>b<|im_end|>", "a", "b"),
             ("It is 4.<|im_end|>\n", "", "It is 4."),
             ("4</s>", "", "4"),
+            ("<|im_start|>assistant\n<think>a</think>4<|im_end|>", "a", "4"),
             ("4<|eot_id|><|im_end|>", "", "4"),
             ("<think>never closed", "never closed", ""),
             ("<think></think>x", "", "x"),

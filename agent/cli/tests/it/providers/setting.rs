@@ -40,7 +40,8 @@ fn cached_tokens_are_counted_in_the_summary() {
 #[test]
 fn settings_of_answers_reach_the_service_from_files_and_flags() {
     let crib = Crib::new();
-    let (url, requests) = serve([Some(ANSWER), Some(ANSWER)]);
+    // The model of the second prompt makes no call, although its tool is forced, and is asked again.
+    let (url, requests) = serve([Some(ANSWER), Some(ANSWER), Some(ANSWER)]);
     let file = format!(
         "provider = 'openai'\nmodel = 'gpt-4.1'\nbase_url = '{url}'\n[generation]\nmax_output_tokens = 500\ntemperature = 0.25\n\
          parallel_calls = false\ntool_choice = 'none'\n"
