@@ -69,7 +69,8 @@ impl<A: Asker> SessionConsent<A> {
             return Decision::Allow;
         }
         let mut question = ApprovalQuestion::new(approval);
-        if question.may_last() {
+        // The host alone counts for a question about it.
+        if question.may_last() && !question.holds_for_hosts() {
             question.basis = basis(&approval).await;
         }
         question.has_changed = memory == Memory::Bound;

@@ -31,7 +31,7 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
         ("fs.write", json!({"path": "Makefile", "content": wide})),
         ("fs.edit", json!({"path": "README.md", "old": "# Hello", "new": long})),
         ("cron.add", json!({"every": 60, "prompt": long.repeat(4)})),
-        ("memory.save", json!({"fact": wide[..3000]})),
+        ("memory.save", json!({"text": wide[..3000]})),
     ] {
         let crib = Crib::new();
         let call = (tool, arguments.clone());
