@@ -85,7 +85,7 @@ pub use journal::Journal;
 pub use output_store::OutputStore;
 pub use outside_text::OutsideText;
 pub use policy::Policy;
-pub use preview::Preview;
+pub use preview::{Basis, Preview};
 pub use problem::Problem;
 pub use protocol;
 pub use protocol::{

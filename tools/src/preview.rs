@@ -4,6 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use protocol::Digest;
+
 use crate::ToolError;
 
 /// The future of a [`Preview`].
@@ -14,19 +16,27 @@ pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolErr
 ///
 /// A preview describes the moment at which it was made. The [approval](crate::Approval) is bound to the arguments, so a target that
 /// changes before the tool runs makes the effect differ. A tool that must not overwrite such a change checks for it when it runs.
+/// [`with_basis`](Self::with_basis) binds an approval for the session to the content of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    is_diff: bool,
+    pub(crate) text: String,
+    basis: Basis,
+}
+
+/// The content on which the effect of a call depends, beside its arguments.
+///
+/// An approval that is remembered for later calls holds only while the basis is the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Preview {
-    /// A change of text.
-    Diff {
-        /// A unified diff.
-        text: String,
-    },
-    /// Any other effect.
-    Summary {
-        /// A description, such as `removes 3 files`.
-        text: String,
-    },
+pub enum Basis {
+    /// Nothing that the session could change.
+    #[default]
+    Arguments,
+    /// The content of files, such as the script that a command runs, with this digest.
+    Content(Digest),
+    /// Content that is not known before the call runs. An approval holds for one call.
+    Unknown,
 }
 
 impl Preview {
@@ -38,18 +48,33 @@ impl Preview {
 
     /// Creates a preview from a unified diff.
     pub fn diff(text: impl Into<String>) -> Self {
-        Self::Diff { text: text.into() }
+        Self { is_diff: true, text: text.into(), basis: Basis::default() }
     }
 
     /// Creates a preview from a description.
     pub fn summary(text: impl Into<String>) -> Self {
-        Self::Summary { text: text.into() }
+        Self { is_diff: false, text: text.into(), basis: Basis::default() }
+    }
+
+    /// Sets the content on which the effect depends. The default is [`Basis::Arguments`].
+    #[must_use]
+    pub fn with_basis(self, basis: Basis) -> Self {
+        Self { basis, ..self }
     }
 
     /// Returns the text.
     pub fn text(&self) -> &str {
-        let (Self::Diff { text } | Self::Summary { text }) = self;
-        text
+        &self.text
+    }
+
+    /// Returns true if the text is a unified diff.
+    pub fn is_diff(&self) -> bool {
+        self.is_diff
+    }
+
+    /// Returns the content on which the effect depends.
+    pub fn basis(&self) -> Basis {
+        self.basis
     }
 }
 

@@ -4,9 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Decision, Preview, ToolContext, ToolError};
+use tools::{Approval, Approver, Basis, Decision, Preview, ToolContext, ToolError};
 
-use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests, Remembered};
+use super::remembered::{Memory, Remembered};
+use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
 
 /// An [`Approver`] for programs that cannot wait for a person.
 ///
@@ -84,12 +85,12 @@ impl DeferredConsent {
         // Sessions without a name cannot be told apart.
         let run = deferred.as_ref().map(|(_, requests)| requests.key).filter(|_| approval.cx.session().is_none());
         if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
-            if decision == Decision::Allow && (ApprovalQuestion { approval }).holds_for_hosts() {
-                self.hosts.add(&approval, run);
+            if decision == Decision::Allow && ApprovalQuestion::new(approval).holds_for_hosts() {
+                self.hosts.add(&approval, run, Basis::Arguments);
             }
             return decision;
         }
-        if self.hosts.covers(&approval, run) {
+        if self.hosts.recall(&approval, run) == Memory::Holds {
             return Decision::Allow;
         }
         if let Some(approver) = &self.otherwise {

@@ -4,11 +4,20 @@ use std::fmt;
 
 use serde_json::Value;
 use tools::policy::{SensitivePath, Sensitivity};
-use tools::protocol::{ApprovalDefault, Normaliser};
-use tools::{Approval, Target};
+use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
+use tools::{Approval, Basis, Json, Preview, Target};
 
 use super::remembered::is_only_unnamed;
 use crate::visible::visible;
+
+/// The remark on a call whose content is not the one that was approved for the session.
+pub const CHANGED: &str = "asked again: the files that it runs are not those that you allowed for the session";
+
+/// The text in place of one that the preview shows.
+const IN_PREVIEW: &str = "… (see the preview)";
+
+/// The bytes of a text that arguments show beside a preview that has it, too.
+const MAX_SHORT: usize = 100;
 
 /// A question to a person about one call.
 ///
@@ -18,13 +27,26 @@ use crate::visible::visible;
 pub struct ApprovalQuestion<'a> {
     /// The call. Its texts are untrusted: escape them with [`visible`] before a person sees them.
     pub approval: Approval<'a>,
+    /// The content that the call depends on, to which an approval for the session is bound.
+    pub basis: Basis,
+    /// True if an approval for the session was given for other content.
+    pub has_changed: bool,
+}
+
+impl<'a> ApprovalQuestion<'a> {
+    pub(super) fn new(approval: Approval<'a>) -> Self {
+        Self { approval, basis: Basis::Arguments, has_changed: false }
+    }
 }
 
 impl ApprovalQuestion<'_> {
     /// Returns true if an approval may cover the session, so that [`ApprovalAnswer::Session`](super::ApprovalAnswer::Session) can be offered.
-    /// Destroying something, an unbounded effect, a command with unknown words, a settings file or a file that runs by itself asks each
-    /// time.
+    /// Destroying something, an unbounded effect, a command with unknown words or unknown code, a settings file or a file that runs by
+    /// itself asks each time.
     pub fn may_last(&self) -> bool {
+        if self.basis == Basis::Unknown {
+            return false;
+        }
         let paths = self.approval.cx.sensitive_paths();
         let is_asked = |path: &SensitivePath| path.sensitivity() >= Sensitivity::RunsByItself;
         self.approval.targets.iter().all(|target| {
@@ -38,6 +60,21 @@ impl ApprovalQuestion<'_> {
     /// rule [names](tools::policy::Reason::UnnamedHost) them. The question says so.
     pub fn holds_for_hosts(&self) -> bool {
         self.approval.rulings().all(|ruling| is_only_unnamed(&ruling))
+    }
+
+    /// Returns the arguments without the long texts of which the preview has every line, so that who reads both has read all. These are
+    /// untrusted, too.
+    pub fn arguments_beside(&self, preview: &Preview) -> Json {
+        let mut arguments = self.approval.arguments.value().clone();
+        elide(&mut arguments, preview.text());
+        arguments.into()
+    }
+
+    /// Returns true if nobody can decide about the call without its preview: it changes a file that runs by itself or decides what tools
+    /// may do, and its arguments need not have the content.
+    pub fn needs_preview(&self) -> bool {
+        let sensitive = |target: &Target| self.approval.cx.sensitive_paths().find_target(target);
+        self.approval.targets.iter().filter_map(sensitive).any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
     }
 
     /// Returns the arguments that are URLs of the hosts to approve. A URL carries data out, so show each whole, also if the other
@@ -62,8 +99,8 @@ impl ApprovalQuestion<'_> {
         }
     }
 
-    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, the kind of a
-    /// sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
+    /// Returns the remarks to show after a target, with invisible characters escaped: an unbounded effect, a command that runs others, letters
+    /// of another script, the kind of a sensitive file, an unnamed host, and a target outside of the grant. Empty if there are none.
     pub fn remarks(&self, target: &Target) -> String {
         self.remarks_lasting(target, "in this session")
     }
@@ -83,7 +120,8 @@ impl ApprovalQuestion<'_> {
             true => " (no grant names this host)".to_owned(),
             false => String::new(),
         };
-        format!("{scope}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
+        let script = if has_other_script(target.value()) { " (letters of another script)" } else { "" };
+        format!("{scope}{script}{}{unnamed}{granted}", visible(&sensitive.unwrap_or_default()))
     }
 
     /// Returns a target with its remarks, if it has any, for an answer that another process may receive.
@@ -94,6 +132,21 @@ impl ApprovalQuestion<'_> {
         };
         let remarks = self.remarks_lasting(target, time);
         (!remarks.is_empty()).then(|| format!("{}{remarks}", visible(&target.to_string())))
+    }
+}
+
+/// Replaces the long texts whose lines another text has.
+fn elide(value: &mut Value, shown: &str) {
+    match value {
+        Value::String(text) => {
+            let is_shown = || text.len() <= shown.len() && text.lines().all(|line| shown.contains(line));
+            if text.len() > MAX_SHORT && is_shown() {
+                *text = IN_PREVIEW.to_owned();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| elide(item, shown)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| elide(field, shown)),
+        _ => {}
     }
 }
 
@@ -113,6 +166,9 @@ impl fmt::Display for ApprovalQuestion<'_> {
         writeln!(f, "{} {}:", self.caller(), if targets.is_empty() { "asks to run" } else { "asks for" })?;
         for target in targets {
             writeln!(f, "  {}{}", visible(&target.to_string()), self.remarks(target))?;
+        }
+        if self.has_changed {
+            writeln!(f, "  {CHANGED}")?;
         }
         write!(f, "with {}", visible(&arguments.to_string()))
     }

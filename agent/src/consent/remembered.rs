@@ -1,16 +1,27 @@
 //! [`Remembered`]: the approvals that hold for a session.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tools::policy::{Reason, Ruling};
-use tools::{Approval, Digest, Target};
+use tools::{Approval, Basis, Digest, Target};
 
 use super::ApprovalKey;
 
-/// Approvals that hold for later calls of a tool on the same targets.
+/// Approvals that hold for later calls of a tool on the same targets, each with the content that it was given for.
 #[derive(Default)]
-pub(super) struct Remembered(Mutex<HashSet<ConsentKey>>);
+pub(super) struct Remembered(Mutex<HashMap<ConsentKey, HashSet<Basis>>>);
+
+/// The approvals that are remembered for the targets of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// At least one target has none.
+    Missing,
+    /// They hold for each call.
+    Holds,
+    /// They hold for calls of the same content.
+    Bound,
+}
 
 /// A remembered approval: of one tool definition, on one target (`None` for a call without targets).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,18 +43,33 @@ struct ConsentKey {
 }
 
 impl Remembered {
-    /// Returns true if earlier approvals, of the run if there is one, cover each target of the call.
-    pub(super) fn covers(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> bool {
+    /// Returns the earlier approvals, of the run if there is one, for the targets of the call.
+    pub(super) fn recall(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) -> Memory {
+        let (keys, allowed) = (keys(approval, run), self.locked());
+        if keys.iter().any(|key| !allowed.contains_key(key)) {
+            return Memory::Missing;
+        }
+        match keys.iter().all(|key| allowed[key].contains(&Basis::Arguments)) {
+            true => Memory::Holds,
+            false => Memory::Bound,
+        }
+    }
+
+    /// Returns true if earlier approvals cover each target of the call, whose effect depends on this content.
+    pub(super) fn covers(&self, approval: &Approval<'_>, run: Option<ApprovalKey>, basis: Basis) -> bool {
         let allowed = self.locked();
-        keys(approval, run).iter().all(|key| allowed.contains(key))
+        keys(approval, run).iter().all(|key| allowed.get(key).is_some_and(|bases| bases.contains(&basis)))
     }
 
-    /// Remembers the approval of a call, for the run if there is one.
-    pub(super) fn add(&self, approval: &Approval<'_>, run: Option<ApprovalKey>) {
-        self.locked().extend(keys(approval, run));
+    /// Remembers the approval of a call, for the run if there is one, and for this content.
+    pub(super) fn add(&self, approval: &Approval<'_>, run: Option<ApprovalKey>, basis: Basis) {
+        let mut allowed = self.locked();
+        for key in keys(approval, run) {
+            allowed.entry(key).or_default().insert(basis);
+        }
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashSet<ConsentKey>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<ConsentKey, HashSet<Basis>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

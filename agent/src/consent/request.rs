@@ -57,7 +57,7 @@ impl ApprovalRequest {
             "arguments_digest": arguments_digest,
             "targets": approval.targets,
         });
-        let question = ApprovalQuestion { approval: *approval };
+        let question = ApprovalQuestion::new(*approval);
         let mut id = Digest::hash_json(&identity).to_string();
         id.truncate(ID_LENGTH);
         Some(Self {

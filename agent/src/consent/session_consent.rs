@@ -4,9 +4,10 @@ use std::fmt;
 
 use tokio::sync::Mutex;
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Decision};
+use tools::{Approval, Approver, Basis, Decision};
 
-use super::{ApprovalAnswer, ApprovalQuestion, Asker, Remembered};
+use super::remembered::{Memory, Remembered};
+use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 
 /// An [`Approver`] that asks a person through an [`Asker`].
 ///
@@ -17,6 +18,8 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker, Remembered};
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
+/// - An approval for the session holds while the [content](Basis) that the call depends on is the same: a script that has changed since is
+///   asked about again.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) always holds for the
 ///   session, as far as the points above say. Another tool asks about the same host again, because it sends other data; so does a
 ///   sub-agent, and a call at another depth.
@@ -56,24 +59,46 @@ impl<A: Asker> SessionConsent<A> {
     }
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
-        if self.allowed.covers(&approval, None) {
+        if self.recall(&approval).await == Memory::Holds {
             return Decision::Allow;
         }
         let _turn = self.queue.lock().await;
         // An earlier question of the queue may have answered this one.
-        if self.allowed.covers(&approval, None) {
+        let memory = self.recall(&approval).await;
+        if memory == Memory::Holds {
             return Decision::Allow;
         }
-        let question = ApprovalQuestion { approval };
+        let mut question = ApprovalQuestion::new(approval);
+        // The host alone counts for a question about it.
+        if question.may_last() && !question.holds_for_hosts() {
+            question.basis = basis(&approval).await;
+        }
+        question.has_changed = memory == Memory::Bound;
         let is_lasting = match self.asker.ask(question).await {
             ApprovalAnswer::Session => question.may_last(),
             ApprovalAnswer::Once => question.holds_for_hosts(),
             ApprovalAnswer::No { reason } => return Decision::Deny { reason },
         };
         if is_lasting {
-            self.allowed.add(&approval, None);
+            self.allowed.add(&approval, None, question.basis);
         }
         Decision::Allow
+    }
+
+    /// Returns [`Memory::Holds`] if earlier approvals cover the call with the content that it depends on now.
+    async fn recall(&self, approval: &Approval<'_>) -> Memory {
+        match self.allowed.recall(approval, None) {
+            Memory::Bound if self.allowed.covers(approval, None, basis(approval).await) => Memory::Holds,
+            memory => memory,
+        }
+    }
+}
+
+/// Returns the content that the call depends on now. It is unknown if the preview fails, so that no failure widens an approval.
+async fn basis(approval: &Approval<'_>) -> Basis {
+    match approval.preview().await {
+        None => Basis::Arguments,
+        Some(preview) => preview.map_or(Basis::Unknown, |preview| preview.basis()),
     }
 }
 

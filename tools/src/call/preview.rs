@@ -77,7 +77,7 @@ impl Resolve for NoTools {
 
 /// Truncates the text to its limits.
 fn bounded(mut preview: Preview) -> Preview {
-    let (Preview::Diff { text } | Preview::Summary { text }) = &mut preview;
+    let text = &mut preview.text;
     let lines = text.split_inclusive('\n').take(Preview::MAX_LINES).map(str::len).sum::<usize>();
     let end = head(text, lines.min(Preview::MAX_BYTES)).len();
     let missing = text.len() - end;
