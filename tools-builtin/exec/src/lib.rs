@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "tools")]
+mod code;
+#[cfg(feature = "tools")]
 mod command;
 #[cfg(feature = "tools")]
 mod consent;
+#[cfg(feature = "tools")]
+mod disk;
 mod enter;
 mod entered;
 #[cfg(feature = "tools")]

@@ -9,6 +9,7 @@ use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::consent::Consent;
+use crate::disk::Disk;
 use crate::environment::environment;
 use crate::lookup;
 use crate::network::Network;
@@ -75,6 +76,8 @@ pub struct Prepared {
     may_write: bool,
     /// Notes about the walls.
     pub(crate) notes: Vec<String>,
+    /// The disks that the program writes.
+    pub(crate) disk: Disk,
     /// `None` if the program has none.
     network: Option<Network>,
     /// The folder for temporary files, which is removed with this value.
@@ -180,6 +183,9 @@ impl Prepared {
             let cache = folders.cache().map_err(|error| failed(&error))?;
             walls.write.push(cache);
         }
+        let written = walls.write.iter().filter(|path| !path.starts_with(root)).cloned();
+        let disk =
+            Disk::new([root.to_owned(), scratch.path().to_owned()].into_iter().chain(written), walls.limits.disk);
         let proxied = match confinement {
             Some(Confinement::Bubblewrap(_)) => Network::start(cx),
             _ => Ok(None),
@@ -225,7 +231,19 @@ impl Prepared {
             Input::Later => String::new(),
         };
         let root = root.to_owned();
-        Ok(Self { launch, stdin, root, granted, protected, is_kept, may_write, notes, network, _scratch: scratch })
+        Ok(Self {
+            launch,
+            stdin,
+            root,
+            granted,
+            protected,
+            is_kept,
+            may_write,
+            notes,
+            disk,
+            network,
+            _scratch: scratch,
+        })
     }
 
     /// Returns notes about the run for the model. Blocks.

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use tools::protocol::Clause;
+use tools::protocol::{Clause, Words, is_invisible};
 use tools::trees::{TreePath, Trees};
 use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
+use crate::code::Code;
 use crate::network;
+use crate::prepare::blocking;
 use crate::report::{left_out, missing, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;
@@ -26,14 +28,51 @@ const ALL_PROTECTED: &str = ".git and files that run by themselves";
 /// The lines about a program without walls.
 const UNCONFINED: &str = "walls: none, because this machine cannot confine programs\nreads and changes: all that you can\nnetwork: any host\n";
 
-/// Describes a command and its walls for the person who is asked about it. `seconds` is its time limit, if it has one.
-pub(crate) fn preview(cx: &ToolContext, command: &str, cwd: &str, seconds: Option<u32>) -> Result<Preview, ToolError> {
+/// Describes a command and its walls for the person who is asked about it. `input` are lines on its input, and `seconds` is its time
+/// limit, if it has one.
+pub(crate) async fn preview(
+    cx: &ToolContext,
+    command: Words,
+    input: &str,
+    cwd: &str,
+    seconds: Option<u32>,
+) -> Result<Preview, ToolError> {
     let place = if cwd == "." { String::new() } else { format!("in: {}, {EVERY_FOLDER}\n", visible_line(cwd, SHOWN)) };
-    Ok(Preview::summary(format!("runs: {command}\n{place}{}", walls(cx, seconds)?)))
+    let text = format!("runs: {command}\n{input}{place}");
+    summary(cx, text, vec![command], String::new(), cwd, seconds).await
+}
+
+/// Adds the code and the walls of commands to their description. `script` is the text that they come from.
+pub(crate) async fn summary(
+    cx: &ToolContext,
+    text: String,
+    commands: Vec<Words>,
+    script: String,
+    cwd: &str,
+    seconds: Option<u32>,
+) -> Result<Preview, ToolError> {
+    let code = {
+        let (cx, cwd) = (cx.clone(), cwd.to_owned());
+        blocking(move || Code::find(&cx, &commands, &script, &cwd)).await?
+    };
+    Ok(Preview::summary(format!("{text}{}{}", code.describe(), walls(cx, seconds)?)).with_basis(code.basis))
+}
+
+/// Returns the lines on a text that a program reads.
+pub(crate) fn input(text: &str) -> String {
+    match text.is_empty() {
+        true => String::new(),
+        false => format!("standard input:\n{}", marked(text)),
+    }
+}
+
+/// Returns the lines of a text, each with a mark.
+pub(crate) fn marked(text: &str) -> String {
+    text.split('\n').map(|line| format!("  | {line}\n")).collect()
 }
 
 /// Describes the walls around a program.
-pub(crate) fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
+fn walls(cx: &ToolContext, seconds: Option<u32>) -> Result<String, ToolError> {
     let sandbox = cx.need::<Sandbox>()?;
     let Some(confinement) = sandbox.confinement()? else { return Ok(UNCONFINED.to_owned()) };
     let workspace = cx.need::<Workspace>()?;
@@ -88,6 +127,7 @@ fn limits(limits: &Limits, seconds: Option<u32>) -> String {
     let all = [
         seconds.map(|seconds| format!("{seconds} s")),
         limits.file_size.map(|size| format!("{} a file", bytes(size))),
+        limits.disk.map(|size| format!("{} of the disk", bytes(size))),
         limits.processes.map(|processes| format!("{processes} processes (not root's)")),
         limits.memory.map(|memory| format!("{} of memory", bytes(memory))),
         limits.open_files.map(|files| format!("{files} open files")),
@@ -134,4 +174,11 @@ fn listed(trees: &Trees) -> String {
         shown.push("nothing in the workspace".to_owned());
     }
     shown.join(", ")
+}
+
+/// Returns a line in which no character is invisible but tabs. `tools::visible_text` is for text that is read: it shows a no-break space
+/// as a space and a carriage return as a line break, which for a shell are other scripts.
+pub(crate) fn visible(line: &str) -> String {
+    let escaped = |c: char| if is_invisible(c) && c != '\t' { c.escape_unicode().to_string() } else { c.to_string() };
+    line.chars().map(escaped).collect()
 }

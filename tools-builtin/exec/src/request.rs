@@ -1,9 +1,10 @@
 //! [`Request`]: a program to start, as a call names it.
 
 use tools::ToolError;
-use tools::protocol::{Word, is_invisible};
+use tools::protocol::Word;
 
 use crate::command::command;
+use crate::preview::visible;
 
 /// The line about the time after the start of a background program.
 pub(crate) const BACKGROUND: &str = "in the background: the agent may write to it until it or the session ends";
@@ -54,11 +55,4 @@ impl Request {
         }
         Ok(text)
     }
-}
-
-/// Returns a line in which no character is invisible but tabs. `tools::visible_text` is for text that is read: it shows a no-break space
-/// as a space and a carriage return as a line break, which for a shell are other scripts.
-fn visible(line: &str) -> String {
-    let escaped = |c: char| if is_invisible(c) && c != '\t' { c.escape_unicode().to_string() } else { c.to_string() };
-    line.chars().map(escaped).collect()
 }

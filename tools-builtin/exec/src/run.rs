@@ -9,6 +9,7 @@ use tools_fs::Workspace;
 use crate::Sandbox;
 use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Streams, blocking, failed, not_started};
+use crate::preview;
 use crate::report::{end, report};
 use crate::request::{Input, Request};
 use crate::supervise::{self, Capture};
@@ -71,13 +72,17 @@ pub(crate) async fn run_prepared(cx: &ToolContext, mut prepared: Prepared, timeo
     let running = supervise::start(&prepared.launch, Capture::new(KEPT), Capture::new(KEPT)).await;
     let running = running.map_err(not_started)?;
     running.feed(mem::take(&mut prepared.stdin).into_bytes());
-    let in_time = tokio::time::timeout(limit, running.wait()).await;
-    let how = match in_time {
-        Ok(ended) => end(ended.map_err(|error| failed(&error))?),
-        Err(_) => {
+    let stopped = tokio::select! {
+        ended = running.wait() => Ok(ended.map_err(|error| failed(&error))?),
+        () = tokio::time::sleep(limit) => Err(format!("after its time limit of {timeout} s")),
+        reason = prepared.disk.exceeded() => Err(format!("because {reason}")),
+    };
+    let how = match stopped {
+        Ok(ended) => end(ended),
+        Err(reason) => {
             running.stop();
             let ended = running.wait().await.map_err(|error| failed(&error))?;
-            format!("stopped after its time limit of {timeout} s ({})", end(ended))
+            format!("stopped {reason} ({})", end(ended))
         }
     };
     let (stdout, stderr) = (running.stdout(), running.stderr());
@@ -108,7 +113,7 @@ async fn describe(
 ) -> Result<Preview, ToolError> {
     let command = command(&env, &program, &args).and_then(|command| with_stdin(command, &stdin));
     let command = command.map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, &command.to_string(), &cwd, Some(timeout))
+    preview::preview(cx, command, &preview::input(&stdin), &cwd, Some(timeout)).await
 }
 
 fn targets(

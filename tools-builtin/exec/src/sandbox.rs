@@ -29,11 +29,16 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// Creates a sandbox with limits that builds and tests do not reach: files of 8 GiB, 4,096 processes, and an hour of processor time
-    /// for each process. Address space is not limited, because several runtimes reserve more than they use.
+    /// Creates a sandbox with limits that builds and tests do not reach: files of 8 GiB, 32 GiB of a disk, 4,096 processes, and an hour of
+    /// processor time for each process. Address space is not limited, because several runtimes reserve more than they use.
     pub fn new() -> Self {
-        let limits =
-            Limits { file_size: Some(8 << 30), processes: Some(4096), cpu_seconds: Some(3600), ..Limits::default() };
+        let limits = Limits {
+            file_size: Some(8 << 30),
+            disk: Some(32 << 30),
+            processes: Some(4096),
+            cpu_seconds: Some(3600),
+            ..Limits::default()
+        };
         Self {
             limits,
             layers: OnceCell::new(),

@@ -11,7 +11,7 @@ use tools_fs::Workspace;
 use crate::Sandbox;
 use crate::command::target;
 use crate::prepare::{Prepared, Streams, failed};
-use crate::preview::EVERY_FOLDER;
+use crate::preview::{EVERY_FOLDER, input, marked, summary};
 use crate::request::{Input, Request};
 use crate::run::{default_seconds, root, run_prepared};
 use crate::script::{Dialect, Reason, Script};
@@ -157,10 +157,7 @@ async fn describe(
     timeout: u32,
 ) -> Result<Preview, ToolError> {
     let read = read(&script, shell, &env, &cwd, &stdin).map_err(|error| failed(&error))?;
-    let mut text = format!("runs by {}:\n", shell.program());
-    for line in script.split('\n') {
-        text += &format!("  | {line}\n");
-    }
+    let mut text = format!("runs by {}:\n{}{}", shell.program(), marked(&script), input(&stdin));
     if cwd != "." {
         text += &format!("in: {}, {EVERY_FOLDER}\n", visible_line(&cwd, SHOWN));
     }
@@ -177,7 +174,7 @@ async fn describe(
         let verb = if *access == Access::Read { "reads" } else { "writes" };
         text += &format!("{verb}: {}\n", visible_line(path, SHOWN));
     }
-    Ok(Preview::summary(text + &crate::preview::walls(cx, Some(timeout))?))
+    summary(cx, text, read.commands.clone(), script, &cwd, Some(timeout)).await
 }
 
 #[cfg(test)]

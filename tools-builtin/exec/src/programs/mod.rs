@@ -1,5 +1,6 @@
 //! Background programs: servers, watchers and interpreters that run beside the calls of a session. Each is a task of its agent.
 
+mod interpreted;
 mod list;
 mod output;
 mod program;

@@ -1,12 +1,13 @@
 //! [`Program`]: one background program.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, watch};
 use tools::tasks::{TaskFuture, TaskState};
 use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
+use super::interpreted::Interpreted;
 use super::output::Output;
 use crate::prepare::{Prepared, blocking, failed, not_started};
 use crate::report::end;
@@ -28,11 +29,15 @@ pub(super) struct Program {
     prepared: Arc<Prepared>,
     /// The command line, quoted.
     command: String,
+    /// `None` if the program reads its input as data.
+    input: Option<Interpreted>,
     started: Instant,
     has_terminal: bool,
     news: watch::Receiver<()>,
     /// The note on protected files that changed, once the program has ended.
     changes: OnceCell<Option<String>>,
+    /// The reason for which it was stopped.
+    stopped: OnceLock<String>,
     /// The report of the end, once it was read as a result.
     last: OnceCell<String>,
 }
@@ -43,7 +48,12 @@ pub(super) fn find(tasks: &Tasks, handle: &str) -> Result<Arc<Program>, ToolErro
 }
 
 impl Program {
-    pub(super) async fn start(prepared: Prepared, command: String, has_terminal: bool) -> Result<Self, ToolError> {
+    pub(super) async fn start(
+        prepared: Prepared,
+        command: String,
+        input: Option<Interpreted>,
+        has_terminal: bool,
+    ) -> Result<Self, ToolError> {
         let (publish, news) = watch::channel(());
         let stdout = if has_terminal { Output::from_terminal(&publish) } else { Output::from_pipe(&publish) };
         let running = supervise::start(&prepared.launch, stdout, Output::from_pipe(&publish)).await;
@@ -51,16 +61,40 @@ impl Program {
             running: running.map_err(not_started)?,
             prepared: prepared.into(),
             command,
+            input,
             started: Instant::now(),
             has_terminal,
             news,
             changes: OnceCell::new(),
+            stopped: OnceLock::new(),
             last: OnceCell::new(),
         })
     }
 
+    /// Stops the program when it exceeds the limit of its disks. Must be called in a Tokio runtime.
+    pub(super) fn watch_disk(self: &Arc<Self>) {
+        let (disk, program) = (self.prepared.disk.clone(), Arc::downgrade(self));
+        let mut ended = self.news.clone();
+        tokio::spawn(async move {
+            // The sender goes with the program.
+            let gone = async { while ended.changed().await.is_ok() {} };
+            tokio::select! {
+                reason = disk.exceeded() => if let Some(program) = program.upgrade().filter(|program| program.is_running()) {
+                    let _ = program.stopped.set(reason);
+                    program.running.stop();
+                },
+                () = gone => {}
+            }
+        });
+    }
+
     pub(super) fn command(&self) -> &str {
         &self.command
+    }
+
+    /// Returns the input of a program that can run it as code.
+    pub(super) fn input(&self) -> Option<&Interpreted> {
+        self.input.as_ref()
     }
 
     /// Returns the notes on the walls.
@@ -173,7 +207,10 @@ impl Task for Program {
     fn state(&self) -> TaskState {
         match self.running.status() {
             Status::Running => TaskState::Running(format!("runs for {:.1} s", self.started.elapsed().as_secs_f64())),
-            Status::Ended(ended) => TaskState::Ended(end(ended)),
+            Status::Ended(ended) => TaskState::Ended(match self.stopped.get() {
+                Some(reason) => format!("stopped because {reason} ({})", end(ended)),
+                None => end(ended),
+            }),
             Status::Lost(lost) => TaskState::Ended(lost.to_string()),
         }
     }

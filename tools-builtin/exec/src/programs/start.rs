@@ -6,6 +6,7 @@ use std::time::Duration;
 use tools::{Preview, Targets, Tasks, ToolContext, ToolError, tool, visible_line};
 use tools_fs::Workspace;
 
+use super::interpreted::Interpreted;
 use super::program::Program;
 use crate::Sandbox;
 use crate::command::{command, target};
@@ -60,12 +61,14 @@ pub(crate) async fn start(
 ) -> Result<String, ToolError> {
     let tasks = cx.need::<Tasks>()?;
     tasks.check_room()?;
-    let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
-    let command = visible_line(&command.to_string(), SHOWN);
+    let words = command(&env, &program, &args).map_err(|error| failed(&error))?;
+    let input = Interpreted::new(&words, terminal);
+    let command = visible_line(&words.to_string(), SHOWN);
     let request = Request { program, args, env, cwd, script: None, input: Input::Later };
     let streams = if terminal { Streams::Terminal } else { Streams::Pipes };
     let prepared = Prepared::for_call(cx, request, streams).await?;
-    let program = Arc::new(Program::start(prepared, command, terminal).await?);
+    let program = Arc::new(Program::start(prepared, command, input, terminal).await?);
+    program.watch_disk();
     program.settle(FIRST).await;
     // A call that was dropped until now has ended the program.
     let handle = tasks.insert(cx, program.clone())?;
@@ -84,7 +87,7 @@ async fn describe(
     _terminal: bool,
 ) -> Result<Preview, ToolError> {
     let command = command(&env, &program, &args).map_err(|error| failed(&error))?;
-    crate::preview::preview(cx, &format!("{command}\n{BACKGROUND}"), &cwd, None)
+    crate::preview::preview(cx, command, &format!("{BACKGROUND}\n"), &cwd, None).await
 }
 
 fn targets(program: String, args: Vec<String>, env: Vec<String>, _cwd: String, _terminal: bool) -> Targets {

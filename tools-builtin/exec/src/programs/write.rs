@@ -10,7 +10,8 @@ use super::read::default_wait;
 /// Writes text to the standard input of a background program, and returns the output that follows.
 ///
 /// A program reads most input by lines, so end the text with a line break. On a terminal, `"\u0003"` is ctrl-c, `"\u001b[A"` is the key
-/// up, and so on.
+/// up, and so on. The user is asked about text for a terminal, a shell or another program that can run it, unless a rule covers every
+/// program.
 #[tool(
     name = "exec.write",
     title = "Write to a background program",
@@ -42,6 +43,9 @@ pub(crate) async fn write(
     let program = find(&tasks, &handle)?;
     if text.is_empty() && !end {
         return Err(ToolError::execution_failed("there is nothing to write; give text, or end"));
+    }
+    if let Some(input) = program.input().filter(|_| !text.is_empty()) {
+        input.check(cx, &text).await?;
     }
     if !text.is_empty() {
         program.write(&text).await?;

@@ -44,6 +44,53 @@ pub enum Bubblewrap {
     },
 }
 
+/// The oldest version of bubblewrap without known ways out of its walls.
+const OLDEST: [u32; 3] = [0, 5, 0];
+
+impl Bubblewrap {
+    /// Returns the reason not to rely on this bubblewrap, with the next step: its version is old or unknown, or it is setuid. Returns `None` if
+    /// there is none, or no bubblewrap.
+    pub fn concern(&self) -> Option<String> {
+        let (Self::Broken { path, version, .. } | Self::Works { path, version }) = self else { return None };
+        let place = path.display();
+        let oldest = OLDEST.map(|part| part.to_string()).join(".");
+        let old = |version: String| {
+            format!(
+                "{version} at {place} is older than {oldest}: earlier versions let programs out of their walls (CVE-2019-12439, \
+                 CVE-2020-5291); install a newer package of bubblewrap"
+            )
+        };
+        match parsed(version) {
+            None => Some(old("bubblewrap of an unknown version".to_owned())),
+            Some(found) if found < OLDEST => Some(old(format!("bubblewrap {version}"))),
+            Some(_) if is_setuid(path) => Some(format!(
+                "{place} runs as root (setuid), so that a fault in it is one of root; remove the bit with chmod u-s, and allow user \
+                 namespaces"
+            )),
+            Some(_) => None,
+        }
+    }
+}
+
+/// Returns the numbers of a version. A missing one is zero.
+fn parsed(version: &str) -> Option<[u32; 3]> {
+    let mut numbers = version.split('.').map(|part| part.parse().ok());
+    let first = numbers.next()??;
+    let mut next = || numbers.next().unwrap_or(Some(0));
+    Some([first, next()?, next()?])
+}
+
+#[cfg(unix)]
+fn is_setuid(path: &std::path::Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o4000 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_setuid(_: &std::path::Path) -> bool {
+    false
+}
+
 /// The combination of layers that confines a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,5 +195,36 @@ impl fmt::Display for Layers {
             Err(error) => return write!(f, "No programs can be run: {error}."),
         }
         self.confinement().iter().flat_map(Confinement::caveats).try_for_each(|caveat| write!(f, "\n- {caveat}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_or_unknown_bubblewrap_is_a_concern() {
+        let works = |version: &str| Bubblewrap::Works { path: PathBuf::from("/no/bwrap"), version: version.to_owned() };
+        for old in ["0.4.1", "0.4", "0.1.8", "0.3.3", "", "unknown", "0.x", "-1.0.0"] {
+            let concern = works(old).concern().unwrap();
+            assert!(concern.contains("/no/bwrap") && concern.contains("install a newer"), "{old}: {concern}");
+        }
+        for new in ["0.5.0", "0.6.1", "0.8.0", "0.11.1", "1.0", "1.0.0.1"] {
+            assert_eq!(works(new).concern(), None, "{new}");
+        }
+        let broken = Bubblewrap::Broken { path: "/b".into(), version: "0.4.0".to_owned(), reason: String::new() };
+        assert!(broken.concern().is_some() && Bubblewrap::Missing.concern().is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_setuid_bubblewrap_is_a_concern() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let works = Bubblewrap::Works { path: file.path().to_owned(), version: "0.8.0".to_owned() };
+        assert_eq!(works.concern(), None);
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o4755)).unwrap();
+        assert!(works.concern().is_some_and(|concern| concern.contains("setuid")));
     }
 }

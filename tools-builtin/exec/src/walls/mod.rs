@@ -105,6 +105,9 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// The size of each file that is written, in bytes.
     pub file_size: Option<u64>,
+    /// The bytes that all programs may take from a disk while one runs. The tools look at the free space and end the program; the kernel does
+    /// not know this limit.
+    pub disk: Option<u64>,
     /// The number of processes and threads. Without bubblewrap, the user's other processes come on top. The kernel does not apply this
     /// limit to root.
     pub processes: Option<u64>,

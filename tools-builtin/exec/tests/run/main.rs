@@ -10,6 +10,8 @@
 #[cfg(target_os = "linux")]
 mod background;
 #[cfg(target_os = "linux")]
+mod code;
+#[cfg(target_os = "linux")]
 mod confinement;
 #[cfg(target_os = "linux")]
 mod daily;
@@ -42,6 +44,7 @@ fn main() {
     }
     let trials = [
         programs::trials(),
+        code::trials(),
         confinement::trials(),
         permission::trials(),
         git::trials(),

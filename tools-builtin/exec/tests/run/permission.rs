@@ -8,6 +8,7 @@ use tools_exec::Sandbox;
 use tools_exec::walls::{Layers, Limits};
 use tools_testkit::{HouseRules, RecordingApprover, TempWorkspace};
 
+use crate::background::session::Session;
 use crate::setup::{host, host_with, may_write, run, sh, text, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -89,6 +90,28 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(walls.starts_with("walls: bubblewrap, "), is_kept, "{walls}");
                 assert_eq!(limits, "limits: 9 s, 700 processes (not root's), 3 GiB of memory");
             }
+        }),
+        trial("a_program_that_takes_too_much_of_the_disk_is_stopped", || {
+            if !may_write() {
+                return;
+            }
+            let limits = Limits { disk: Some(64 << 20), ..Limits::default() };
+            let sandbox = || Sandbox::new().with_limits(limits);
+            let fill = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do head -c 30000000 /dev/urandom > f$i; sleep 0.5; done; echo end";
+            let workspace = TempWorkspace::new();
+            let granted = ["fs:read:**", "fs:write:**", "exec:write:**", "program:*:**"];
+            let ended = sh(&host_with(&workspace, &granted, sandbox()), fill);
+            assert!(ended.contains("stopped because") && !ended.contains("\nend\n"), "{ended}");
+            assert!(workspace.files().len() < 12);
+            let small =
+                sh(&host_with(&workspace, &granted, sandbox()), "head -c 1000 /dev/zero > f; sleep 1; echo end");
+            assert!(small.contains("\nend\n"), "{small}");
+
+            let workspace = TempWorkspace::new();
+            let session = Session::with_sandbox(&workspace, &granted, sandbox());
+            let started = session.start("sh", &["-c", fill]);
+            let ended = session.read_on(started, "t1", "stopped because");
+            assert!(!ended.contains("\nend\n"), "{ended}");
         }),
         trial("a_granted_path_that_does_not_exist_is_named_and_not_promised", || {
             let workspace = TempWorkspace::from_files([("there.txt", ""), ("sub/a", "")]);

@@ -2,8 +2,8 @@
 
 use libtest_mimic::Trial;
 use serde_json::json;
-use tools::{ErrorCode, Tasks};
-use tools_testkit::TempWorkspace;
+use tools::{Answer, ErrorCode, Tasks};
+use tools_testkit::{RecordingPerson, TempWorkspace};
 
 use super::session::{ALL, Session};
 use crate::setup::trial;
@@ -24,6 +24,35 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(error.code(), ErrorCode::PermissionDenied, "{tool} {arguments}");
             }
             session.call("exec.read", json!({"handle": "t1"})).unwrap();
+        }),
+        trial("background::a_person_agrees_to_each_text_that_a_program_can_run", || {
+            let grant =
+                ["fs:read:**", "exec:write:sh **", "exec:write:sqlite3 **", "exec:write:cat **", "program:*:**"];
+            let write =
+                |session: &Session, text: &str| session.call("exec.write", json!({"handle": "t1", "text": text}));
+            for (program, args, is_asked) in [
+                ("sh", &[] as &[&str], true),
+                ("sh", &["-c", "cat"], true),
+                ("cat", &["-", "sqlite3"], true),
+                ("cat", &[], false),
+            ] {
+                let workspace = TempWorkspace::new();
+                let answers = [Answer::Confirmation(true), Answer::Confirmation(false), Answer::Declined];
+                let person = RecordingPerson::new(answers);
+                let mut session = Session::new(&workspace, &grant);
+                session.host = session.host.with_person(person.clone());
+                session.start(program, args);
+                write(&session, "echo one\n").unwrap();
+                for text in ["echo two\n", "echo three\n", "echo four\n"] {
+                    assert_eq!(write(&session, text).is_err(), is_asked, "{program} {args:?}");
+                }
+                let questions = person.questions();
+                assert_eq!(questions.len(), if is_asked { 3 } else { 0 }, "{program} {args:?}");
+                assert!(questions.iter().all(|question| question.text().contains("\n  | echo ")), "{questions:?}");
+                // A question shows all of a text, so there is none about one that is too long.
+                let long = write(&session, &format!("{}\n", "x".repeat(3000)));
+                assert_eq!((long.is_err(), person.questions().len()), (is_asked, questions.len()));
+            }
         }),
         trial("background::programs_are_listed_with_their_state_and_command", || {
             let workspace = TempWorkspace::new();

@@ -2,7 +2,7 @@
 
 mod ends;
 mod limits;
-mod session;
+pub(crate) mod session;
 mod streams;
 mod terminal;
 

@@ -9,10 +9,10 @@ use libtest_mimic::Trial;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tools::policy::{Policy, Rule, Verdict};
-use tools::{Decision, Tasks};
+use tools::{Answer, Decision, Tasks};
 use tools_http::HttpOptions;
 use tools_http::testing::{TestAuthority, TestResolver, TestServer};
-use tools_testkit::{RecordingApprover, TempWorkspace};
+use tools_testkit::{RecordingApprover, RecordingPerson, TempWorkspace};
 
 use super::setup::{host, names, run, runtime, sh, trial};
 
@@ -155,11 +155,13 @@ for name in ['127.0.0.1', 'localhost']:
             let network = ["net:read:a.test", "program:read:**", "program:write:**"];
             for terminal in [false, true] {
                 let workspace = TempWorkspace::new();
+                let person = RecordingPerson::new([Answer::Confirmation(true)]);
                 let host = host(&workspace, names([("a.test", server.address())]), &network).with_context(|cx| {
                     let mut services = cx.services().clone();
                     Tasks::offer(&mut services);
                     cx.with_services(services)
                 });
+                let host = host.with_person(person);
                 let call = |tool: &str, arguments| runtime().block_on(host.call(tool, arguments)).unwrap().to_text();
                 let mut shown = call("exec.start", json!({"program": "sh", "terminal": terminal}));
                 // The call that started it has ended.

@@ -1,0 +1,374 @@
+//! [`Code`]: the files of the workspace that a command runs, as far as its words name them.
+//!
+//! An approval for the session is bound to their content: a script that the agent writes anew is asked about again. The words of a
+//! command, and the scripts that they name, are searched for names of files. A program can run further files, so this is no wall.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::{self, Metadata};
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+
+use tools::protocol::{Normaliser, Word, Words};
+use tools::{Basis, Digest, ToolContext, ToolError, visible_line};
+use tools_fs::Workspace;
+
+use crate::Sandbox;
+use crate::lookup;
+
+/// The most files to which an approval is bound. The code of a command that names more is not known.
+const MAX_FILES: usize = 256;
+
+/// The most folders in which names are looked up.
+const MAX_FOLDERS: usize = 32;
+
+/// The most names that are looked up.
+const MAX_NAMES: usize = 100_000;
+
+/// The most bytes of a file whose content is compared. Of a longer one it is the length and the time of the last change.
+const MAX_CONTENT: u64 = 8 * 1024 * 1024;
+
+/// The most bytes of a script that is searched for names.
+const MAX_SCRIPT: usize = 256 * 1024;
+
+/// The names that a preview shows.
+const SHOWN: usize = 10;
+
+/// Programs that run what other files or their input list.
+const RUN_LISTED: [&str; 10] =
+    ["entr", "fd", "fdfind", "find", "parallel", "rg", "run-parts", "tar", "watchexec", "xargs"];
+
+/// Characters by which a shell chooses files or words while it runs.
+const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
+
+/// The folders of a project in which programs and modules are looked up.
+const PLACES: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
+
+/// The files by which a build tool or an interpreter knows a project.
+const PROJECT: [&str; 38] = [
+    "BUILD.bazel", "CMakeLists.txt", "Cargo.toml", "GNUmakefile", "Gemfile", "Justfile", "Makefile", "Pipfile",
+    "Rakefile", "Taskfile.yml", "Vagrantfile", "build.gradle", "build.gradle.kts", "build.ninja", "build.rs",
+    "build.sbt", "build.xml", "build.zig", "composer.json", "conftest.py", "deno.json", "go.mod", "gradlew",
+    "justfile", "makefile", "meson.build", "mix.exs", "mvnw", "noxfile.py", "package.json", "pom.xml",
+    "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "sitecustomize.py", "tox.ini", "usercustomize.py",
+];
+
+/// The endings of scripts.
+const SCRIPTS: [&str; 24] = [
+    ".bash", ".bat", ".cjs", ".cmake", ".cmd", ".fish", ".js", ".jsx", ".lua", ".mjs", ".mk", ".nu", ".php", ".pl",
+    ".ps1", ".py", ".rake", ".rb", ".sh", ".tcl", ".ts", ".tsx", ".vim", ".zsh",
+];
+
+/// The files that a command runs.
+pub(crate) struct Code {
+    /// The content to which an approval for the session is bound.
+    pub(crate) basis: Basis,
+    /// The names of the files, for the person who is asked.
+    names: Vec<String>,
+}
+
+impl Code {
+    /// Looks for the files of these commands, which run in the folder `cwd` of the workspace. `text` is the script that they come from.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// Returns an error if a service is missing, or if `cwd` is not a path.
+    pub(crate) fn find(cx: &ToolContext, commands: &[Words], text: &str, cwd: &str) -> Result<Self, ToolError> {
+        let (workspace, sandbox) = (cx.need::<Workspace>()?, cx.need::<Sandbox>()?);
+        let cwd = Normaliser::Path.apply(cwd).map_err(|error| ToolError::execution_failed(error.to_string()))?;
+        let root = workspace.root();
+        let mut search = Search::new(root, &root.join(cwd));
+        let folders = lookup::folders(&sandbox.toolchains(&workspace));
+        let is_known = search.add_commands(commands, text, &folders) && search.follow();
+        let below = search.found.iter().filter_map(|path| path.strip_prefix(root).ok());
+        let names = below.map(|path| visible_line(&path.to_string_lossy(), 100));
+        let basis = if is_known { Basis::Content(search.digest()) } else { Basis::Unknown };
+        Ok(Self { basis, names: names.collect() })
+    }
+
+    /// Describes the files in a line of a preview. Empty if there are none.
+    pub(crate) fn describe(&self) -> String {
+        let more = self.names.len().saturating_sub(SHOWN);
+        let mut shown: Vec<String> = self.names.iter().take(SHOWN).cloned().collect();
+        shown.extend((more > 0).then(|| format!("{more} more")));
+        match self.basis {
+            Basis::Unknown => "code: not known before it runs, so each call is asked about\n".to_owned(),
+            _ if shown.is_empty() => String::new(),
+            _ => format!("code: {}; an approval for the session ends when one changes\n", shown.join(", ")),
+        }
+    }
+}
+
+/// The names in a folder, by themselves and without the ending that a script may leave out.
+type Listing = HashMap<String, Vec<String>>;
+
+/// A search for the files that commands name.
+struct Search<'a> {
+    root: &'a Path,
+    /// The folders in which names are looked up.
+    folders: Vec<(PathBuf, Listing)>,
+    /// The files, also those that are missing.
+    found: BTreeSet<PathBuf>,
+    /// The files that are to be searched.
+    waiting: Vec<PathBuf>,
+    /// The names that are looked up already, by the folder of the script that has them.
+    seen: HashMap<PathBuf, HashSet<String>>,
+    left: usize,
+    /// True if a command runs other programs or code, so that each file that it names may be code.
+    runs_code: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(root: &'a Path, cwd: &Path) -> Self {
+        let mut search = Self {
+            root,
+            folders: Vec::new(),
+            found: BTreeSet::new(),
+            waiting: Vec::new(),
+            seen: HashMap::new(),
+            left: MAX_NAMES,
+            runs_code: false,
+        };
+        search.add_folder(cwd);
+        search.add_folder(root);
+        search
+    }
+
+    /// Adds the files of commands and of the script that has them. Returns false if they are not known.
+    fn add_commands(&mut self, commands: &[Words], script: &str, folders: &[PathBuf]) -> bool {
+        let mut texts = vec![script.to_owned()];
+        for words in commands {
+            let known = words.iter().map(|word| if let Word::Known(text) = word { Some(text.clone()) } else { None });
+            let Some(words_of_command) = known.collect::<Option<Vec<String>>>() else { return false };
+            let program = words_of_command.first().map(String::as_str).unwrap_or_default();
+            let path = match program.contains('/') {
+                true => Some(self.root.join(program)),
+                false => folders.iter().map(|folder| folder.join(program)).find(|path| lookup::is_program(path)),
+            };
+            self.runs_code |= words.runs_programs() || path.as_ref().is_some_and(|path| path.starts_with(self.root));
+            if let Some(path) = path {
+                self.add_file(&path);
+            }
+            texts.extend(words_of_command);
+        }
+        if self.runs_code {
+            let name = |piece: &str| piece.rsplit('/').next().unwrap_or_default().to_owned();
+            let runs_listed =
+                texts.iter().flat_map(|text| pieces(text)).any(|piece| RUN_LISTED.contains(&&*name(piece)));
+            if runs_listed || texts.iter().any(|text| text.contains(CHOOSES)) {
+                return false;
+            }
+            let Some((cwd, _)) = self.folders.first() else { return false };
+            let cwd = cwd.clone();
+            let root = self.root;
+            cwd.ancestors().take_while(|path| path.starts_with(root)).for_each(|folder| self.add_project(folder));
+            PLACES.iter().for_each(|place| self.add_folder(&cwd.join(place)));
+        }
+        texts.iter().all(|text| self.add_names(text, None))
+    }
+
+    /// Searches the files for further ones. Returns false if there are too many.
+    fn follow(&mut self) -> bool {
+        while let Some(path) = self.waiting.pop() {
+            if self.found.len() > MAX_FILES {
+                return false;
+            }
+            let Some(text) = script(&path) else { continue };
+            let folder = path.parent().unwrap_or(self.root).to_owned();
+            if !self.add_names(&text, Some(&folder)) {
+                return false;
+            }
+        }
+        self.found.len() <= MAX_FILES
+    }
+
+    /// Looks up the names in a text of a command, or in one of a script in this folder. Returns false if there are too many.
+    fn add_names(&mut self, text: &str, script: Option<&Path>) -> bool {
+        let seen = self.seen.entry(script.map(Path::to_owned).unwrap_or_default()).or_default();
+        let all = [text].into_iter().chain(pieces(text)).filter(|name| !name.is_empty() && name.len() < MAX_NAME);
+        let names: Vec<String> = all.filter(|name| seen.insert((*name).to_owned())).map(str::to_owned).collect();
+        let Some(left) = self.left.checked_sub(names.len()) else { return false };
+        self.left = left;
+        if let Some(folder) = script {
+            self.add_folder(folder);
+        }
+        // First the folders, in which the files are looked up.
+        for name in &names {
+            for path in self.candidates(name).into_iter().filter(|path| path.is_dir()) {
+                self.add_folder(&path);
+                if self.runs_code && script.is_none() {
+                    self.add_project(&path);
+                }
+                // A shell chooses files of a folder by a pattern.
+                if self.runs_code && name.ends_with('/') {
+                    self.add_scripts(&path);
+                }
+            }
+        }
+        for path in names.iter().flat_map(|name| self.candidates(name)).collect::<Vec<_>>() {
+            let Ok(metadata) = fs::metadata(&path) else { continue };
+            let is_code = self.runs_code && script.is_none() || is_script(&path, &metadata);
+            if metadata.is_file() && is_code {
+                self.add_file(&path);
+            }
+        }
+        true
+    }
+
+    /// Returns the paths that a name may mean. Not all of them exist.
+    fn candidates(&self, name: &str) -> Vec<PathBuf> {
+        let path = Path::new(name);
+        if path.is_absolute() {
+            return if path.starts_with(self.root) { vec![path.to_owned()] } else { Vec::new() };
+        }
+        let parts: Vec<_> = path.components().filter(|part| *part != Component::CurDir).collect();
+        let module = (!name.contains('/')).then(|| name.split_once('.')).flatten();
+        let mut found = Vec::new();
+        for (folder, listing) in &self.folders {
+            match &parts[..] {
+                [] => found.push(folder.clone()),
+                [Component::Normal(only)] => {
+                    let listed = only.to_str().and_then(|only| listing.get(only));
+                    found.extend(listed.into_iter().flatten().map(|entry| folder.join(entry)));
+                }
+                [Component::Normal(first), ..] if first.to_str().is_none_or(|first| !listing.contains_key(first)) => {}
+                _ => found.extend([""].iter().chain(&ENDINGS).map(|ending| folder.join(format!("{name}{ending}")))),
+            }
+            if module.is_some_and(|(first, _)| listing.contains_key(first)) {
+                found.extend(MODULES.map(|ending| folder.join(format!("{}{ending}", name.replace('.', "/")))));
+            }
+        }
+        found
+    }
+
+    /// Adds a folder in which names are looked up.
+    fn add_folder(&mut self, folder: &Path) {
+        let Ok(folder) = folder.canonicalize() else { return };
+        let is_new = self.folders.len() < MAX_FOLDERS && !self.folders.iter().any(|(known, _)| *known == folder);
+        if is_new && folder.starts_with(self.root) && folder.is_dir() {
+            let mut listing = Listing::new();
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                for stem in ENDINGS.iter().filter_map(|ending| name.strip_suffix(ending)) {
+                    listing.entry(stem.to_owned()).or_default().push(name.clone());
+                }
+                listing.entry(name.clone()).or_default().push(name);
+            }
+            self.folders.push((folder, listing));
+        }
+    }
+
+    /// Adds the files by which tools know the project of a folder.
+    fn add_project(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if PROJECT.contains(&&*name) || name.contains(".config.") {
+                self.add_file(&entry.path());
+            }
+        }
+    }
+
+    /// Adds the scripts of a folder.
+    fn add_scripts(&mut self, folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_FILES + 1) {
+            let path = entry.path();
+            if fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && is_script(&path, &metadata)) {
+                self.add_file(&path);
+            }
+        }
+    }
+
+    fn add_file(&mut self, path: &Path) {
+        // A link and its target are one file, whose content counts.
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if !self.is_of_system(&real) && self.found.insert(real.clone()) {
+            self.waiting.push(real);
+        }
+    }
+
+    fn is_of_system(&self, path: &Path) -> bool {
+        !path.starts_with(self.root)
+            && ["/usr", "/bin", "/sbin", "/lib", "/opt"].iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Returns the digest of the files.
+    fn digest(&self) -> Digest {
+        let contents: Vec<_> = self.found.iter().map(|path| format!("{path:?} {}", content(path))).collect();
+        Digest::hash_bytes(contents.join("\n").as_bytes())
+    }
+}
+
+/// The most bytes of a name.
+const MAX_NAME: usize = 1000;
+
+/// The endings that a name in a script may leave out.
+const ENDINGS: [&str; 8] = [".cjs", ".js", ".mjs", ".pl", ".py", ".rb", ".sh", ".ts"];
+
+/// The files of a module whose name has dots.
+const MODULES: [&str; 4] = [".py", "/__init__.py", "/__main__.py", "/index.js"];
+
+/// Returns the pieces of a text that may be names, also those that an option has without a space.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let is_between = |c: char| c.is_whitespace() || c.is_control() || ";&|()<>\"'`=:,@$[]{}!*?#\\".contains(c);
+    let pieces = text.split(is_between).filter(|piece| !piece.is_empty());
+    pieces.flat_map(|piece| {
+        let glued = piece.strip_prefix('-').and_then(|rest| Some(&rest[rest.chars().next()?.len_utf8()..]));
+        [Some(piece), glued.filter(|rest| !rest.is_empty())].into_iter().flatten()
+    })
+}
+
+/// Returns true if the file runs, or has the name of one that an interpreter or a build tool runs.
+fn is_script(path: &Path, metadata: &Metadata) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let has_ending = SCRIPTS.iter().any(|ending| name.ends_with(ending));
+    has_ending || PROJECT.contains(&&*name) || is_executable(metadata) || starts_with_interpreter(path)
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Metadata) -> bool {
+    false
+}
+
+fn starts_with_interpreter(path: &Path) -> bool {
+    let mut start = [0; 2];
+    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+    is_file && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
+}
+
+/// Returns the text of a script that is short enough to be searched.
+fn script(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file())?;
+    if metadata.len() > MAX_SCRIPT as u64 {
+        return None;
+    }
+    String::from_utf8(fs::read(path).ok()?).ok()
+}
+
+/// Returns a text for the content of a file, which differs from that of another content.
+fn content(path: &Path) -> String {
+    let Ok(metadata) = fs::metadata(path) else { return "missing".to_owned() };
+    if !metadata.is_file() {
+        return "no file".to_owned();
+    }
+    if metadata.len() <= MAX_CONTENT {
+        return fs::read(path).map_or_else(|_| "unreadable".to_owned(), |bytes| Digest::hash_bytes(&bytes).to_string());
+    }
+    format!("{} {:?}", metadata.len(), changed(&metadata))
+}
+
+/// The time of the last change, which a program cannot set.
+#[cfg(unix)]
+fn changed(metadata: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
+    metadata.modified().ok()
+}
