@@ -43,6 +43,11 @@ pub(crate) enum FsError {
     Changed { path: RelativePath },
     #[error("`{path}` has more than {limit} bytes, the limit of this tool; choose a smaller file")]
     TooLarge { path: RelativePath, limit: u64 },
+    #[error(
+        "the whole content for `{to}`, which runs by itself, cannot be shown to the user; write it with fs.write, or ask the user to \
+         move it"
+    )]
+    LongMove { to: RelativePath },
     #[error("`{path}` is nested more than {limit} directories deep; start at a directory further down")]
     TooDeep { path: RelativePath, limit: usize },
     #[error("there are more than {limit} entries below `{path}`; process its subdirectories one by one")]

@@ -26,6 +26,7 @@ mod note;
 mod path;
 mod pattern;
 mod picture;
+mod planned_move;
 mod planned_removal;
 mod planned_write;
 mod read;

@@ -12,6 +12,7 @@ use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::note::note;
 use crate::path::RelativePath;
+use crate::planned_move::preview;
 use crate::rename::rename_new;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::{check_not_hidden, visit_all};
@@ -28,6 +29,7 @@ use crate::subtree::{check_not_hidden, visit_all};
     // An entry at `to` is known only at run time.
     destroys = "fs:{to}",
     needs = Workspace,
+    preview = preview,
     tags = ["files"],
     example({"from": "draft.md", "to": "notes/final.md"}),
     example({"from": "new.json", "to": "data.json", "overwrite": true}),
