@@ -31,6 +31,24 @@ pub fn check_names(target: &Uri, headers: &HeaderMap) -> Result<Authority, Serve
     Ok(host)
 }
 
+/// Checks that a request names the port that is served, or none. `names` are allowed names of the server: one with a port allows that
+/// port, as that of a proxy.
+///
+/// # Errors
+/// Returns the answer of a refusal.
+pub fn check_port(host: &Authority, port: u16, names: &[String]) -> Result<(), ServerAnswer> {
+    // Without digits after it, a colon names no port.
+    let named = host.as_str().rsplit_once(':').map(|(_, named)| named).filter(|named| !named.ends_with(']'));
+    let is_served = |named: &str| named == port.to_string();
+    let is_named = || names.iter().any(|name| name.eq_ignore_ascii_case(host.as_str()));
+    match named {
+        Some(named) if !is_served(named) && !is_named() => {
+            Err(ServerAnswer::new(StatusCode::FORBIDDEN, "this port of the host is not allowed"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the value of a header that is there once.
 pub fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();

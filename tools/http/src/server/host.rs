@@ -5,14 +5,17 @@ use std::net::{IpAddr, SocketAddr};
 use http::header::ORIGIN;
 use http::{HeaderMap, StatusCode, Uri};
 
-use super::{ServerAnswer, check_names};
+use super::{ServerAnswer, check_names, check_port};
 
 /// The names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The names that requests may have as `Host`. Another name is that of a page that a browser was led here from.
 #[derive(Debug)]
-pub(super) struct AllowedHosts(Vec<String>);
+pub(super) struct AllowedHosts {
+    names: Vec<String>,
+    port: u16,
+}
 
 impl AllowedHosts {
     /// Creates the names of a server at an address, and further ones.
@@ -22,7 +25,8 @@ impl AllowedHosts {
             IpAddr::V4(ip) => Some(ip.to_string()),
             IpAddr::V6(ip) => Some(format!("[{ip}]")),
         };
-        Self(LOOPBACK.into_iter().map(str::to_owned).chain(own).chain(further.iter().cloned()).collect())
+        let names = LOOPBACK.into_iter().map(str::to_owned).chain(own).chain(further.iter().cloned());
+        Self { names: names.collect(), port: address.port() }
     }
 
     /// Checks that a request names this server once, and comes from no web page.
@@ -33,9 +37,10 @@ impl AllowedHosts {
         let host = check_names(target, headers)?;
         let is_host =
             |allowed: &String| [host.as_str(), host.host()].iter().any(|host| host.eq_ignore_ascii_case(allowed));
-        if !self.0.iter().any(is_host) {
+        if !self.names.iter().any(is_host) {
             return Err(ServerAnswer::new(StatusCode::FORBIDDEN, "this host is not allowed"));
         }
+        check_port(&host, self.port, &self.names)?;
         match headers.contains_key(ORIGIN) {
             true => Err(ServerAnswer::new(StatusCode::FORBIDDEN, "web pages are not allowed")),
             false => Ok(()),

@@ -4,6 +4,7 @@ mod accept;
 mod body;
 mod head;
 mod host;
+mod places;
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -28,7 +29,8 @@ use self::host::AllowedHosts;
 
 pub use self::accept::accept;
 pub use self::body::read_body;
-pub use self::head::{check_names, single_header};
+pub use self::head::{check_names, check_port, single_header};
+pub use self::places::Place;
 
 /// The time that open requests get after a shutdown began.
 const GRACE: Duration = Duration::from_secs(2);
@@ -39,7 +41,7 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct ServerOptions {
     /// The names, with or without a port, that requests may have as `Host`, in addition to those of this machine.
     pub hosts: Vec<String>,
-    /// The maximum number of connections at the same time. Further ones wait.
+    /// The maximum number of connections at the same time. Further ones take the place of those without a whole request, or wait.
     pub max_connections: usize,
     /// The maximum size of the body of a request, in bytes.
     pub max_body_bytes: usize,
@@ -127,11 +129,11 @@ impl Server {
         let Self { listener, options, hosts, .. } = self;
         let max_connections = options.max_connections;
         let shared = Arc::new((answer, options, hosts));
-        let served = accept(listener, max_connections, shutdown.clone(), |stream| {
+        let served = accept(listener, max_connections, shutdown.clone(), |stream, place| {
             let (shared, shutdown) = (shared.clone(), shutdown.clone());
             async move {
                 // An error means that the client went away.
-                let _ = connection(stream, shared, shutdown).await;
+                let _ = connection(stream, place, shared, shutdown).await;
             }
         });
         let overdue = async {
@@ -147,6 +149,7 @@ impl Server {
 
 async fn connection<F, A>(
     stream: TcpStream,
+    place: Place,
     shared: Arc<(F, ServerOptions, AllowedHosts)>,
     shutdown: CancellationToken,
 ) -> hyper::Result<()>
@@ -159,10 +162,13 @@ where
     let answered = CancellationToken::new();
     let service = service_fn(|request| {
         let (answer, options, hosts) = &*shared;
-        let answered = &answered;
+        let (answered, place) = (&answered, &place);
         async move {
             let answer = match read(request, options, hosts).await {
-                Ok(request) => Ok(answer(request).await),
+                Ok(request) => {
+                    place.keep();
+                    Ok(answer(request).await)
+                }
                 Err(refused) => Err(refused),
             };
             answered.cancel();

@@ -2,17 +2,16 @@
 
 use serde_json::{Value, json};
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Decision, visible_line};
+use tools::policy::Sensitivity;
+use tools::protocol::has_other_script;
+use tools::{Approval, Approver, Decision, Preview, ToolError, visible_line};
 
 use super::peer::{Peer, PeerRequest};
 
 /// The maximum length of the shown arguments, in KiB. No question is asked about longer ones, because it cannot show the rest.
 const MAX_KIB: usize = 64;
 
-/// The number of lines of a preview that a question shows.
-const PREVIEW_LINES: usize = 200;
-
-/// The number of characters of any other line.
+/// The number of characters of a line about a target or an error.
 const LINE: usize = 500;
 
 /// Asks by elicitation. Without it there is no one to decide.
@@ -37,7 +36,14 @@ impl Approver for PeerApprover {
                 );
                 return Decision::Deny { reason };
             }
-            let message = question(&approval, &arguments).await;
+            let preview = approval.preview().await;
+            // A file that runs by itself is not changed by content that nobody saw.
+            if let Some(Err(error)) = &preview
+                && runs_by_itself(&approval)
+            {
+                return Decision::Deny { reason: format!("the content cannot be shown to the user: {error}") };
+            }
+            let message = question(&approval, &arguments, preview);
             let allow = json!({"type": "boolean", "title": "Allow this call"});
             let schema = json!({"type": "object", "properties": {"allow": allow}, "required": ["allow"]});
             let params = json!({"message": message, "requestedSchema": schema});
@@ -63,25 +69,25 @@ fn decision(answer: &Value) -> Decision {
 
 /// Returns the question. It shows every target and all arguments, because a person cannot approve unseen ones. Invisible characters are escaped, and the
 /// lines of the call are indented, so that they cannot look like words of the server.
-async fn question(approval: &Approval<'_>, arguments: &str) -> String {
+fn question(approval: &Approval<'_>, arguments: &str, preview: Option<Result<Preview, ToolError>>) -> String {
     let asks = if approval.targets.is_empty() { "asks to run" } else { "asks for" };
     let mut lines = vec![format!("The tool {} {asks}:", approval.tool)];
     for target in approval.targets {
         let sensitive = approval.sensitive(target).map(|path| format!(" ({})", path.describe(target.value())));
         let is_granted = approval.cx.grant().permits(target);
         let granted = if is_granted { "" } else { " (not granted)" };
-        lines.push(format!("  {}{granted}", visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)));
+        let script = if has_other_script(target.value()) { " (letters of another script)" } else { "" };
+        lines.push(format!(
+            "  {}{script}{granted}",
+            visible_line(&format!("{target}{}", sensitive.unwrap_or_default()), LINE)
+        ));
     }
     lines.push("with:".to_owned());
     lines.push(format!("  {arguments}"));
-    match approval.preview().await {
+    match preview {
         Some(Ok(preview)) => {
             lines.push("preview:".to_owned());
-            lines.extend(preview.text().lines().take(PREVIEW_LINES).map(|line| format!("  {}", escaped(line))));
-            let rest = preview.text().lines().count().saturating_sub(PREVIEW_LINES);
-            if rest > 0 {
-                lines.push(format!("({rest} more lines)"));
-            }
+            lines.extend(preview.text().lines().map(|line| format!("  {}", escaped(line))));
         }
         Some(Err(error)) => lines.push(format!("no preview: {}", visible_line(&error.to_string(), LINE))),
         None => {}
@@ -89,9 +95,15 @@ async fn question(approval: &Approval<'_>, arguments: &str) -> String {
     lines.join("\n")
 }
 
+/// Returns true if the call changes a file that runs by itself, or settings.
+fn runs_by_itself(approval: &Approval<'_>) -> bool {
+    let paths = approval.targets.iter().filter_map(|target| approval.sensitive(target));
+    paths.into_iter().any(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+}
+
 /// Returns a line of a preview. Unlike other lines it keeps its indentation.
 fn escaped(line: &str) -> String {
     let text = line.trim_start();
     let indentation = line.len() - text.len();
-    format!("{}{}", " ".repeat(indentation.min(LINE)), visible_line(text, LINE))
+    format!("{}{}", " ".repeat(indentation), visible_line(text, usize::MAX))
 }

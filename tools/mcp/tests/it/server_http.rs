@@ -157,24 +157,87 @@ async fn a_request_that_arrives_slowly_is_given_up() {
     }
 }
 
+const HEALTH: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// Sends a request and reads the first line of the answer.
+async fn first_line(stream: &mut TcpStream, request: &[u8]) -> String {
+    stream.write_all(request).await.unwrap();
+    let mut answer = [0; 15];
+    stream.read_exact(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
 #[tokio::test]
-async fn connections_beyond_the_limit_wait() {
+async fn connections_beyond_the_limit_wait_for_those_with_a_request() {
     let (catalog, ..) = waiting();
     let options = HttpOptions::new().with_max_connections(1);
     let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
-    let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let mut first = TcpStream::connect(address).await.unwrap();
-    first.write_all(request).await.unwrap();
-    let mut answer = [0; 15];
-    first.read_exact(&mut answer).await.unwrap();
-    assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    let body = initialize();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    assert_eq!(first_line(&mut first, request.as_bytes()).await, "HTTP/1.1 200 OK");
     let mut second = TcpStream::connect(address).await.unwrap();
-    second.write_all(request).await.unwrap();
-    let early = tokio::time::timeout(Duration::from_millis(100), second.read_exact(&mut answer)).await;
+    let early = tokio::time::timeout(Duration::from_millis(100), first_line(&mut second, HEALTH)).await;
     assert!(early.is_err());
     drop(first);
+    let mut answer = [0; 15];
     second.read_exact(&mut answer).await.unwrap();
     assert_eq!(&answer, b"HTTP/1.1 200 OK");
+}
+
+#[tokio::test]
+async fn silent_connections_keep_nobody_out() {
+    let (catalog, ..) = waiting();
+    let token = "a token of the test";
+    let options = HttpOptions::new().with_max_connections(8).with_token(token).unwrap();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let mut silent = Vec::new();
+    for number in 0..200 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        // No head, a part of one, an answered request without a token, and one without its body.
+        let sent: &[&[u8]] = &[
+            b"",
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n",
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}",
+            b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a token of the test\r\nContent-Length: 20\r\n\r\n",
+        ];
+        let _ = stream.write_all(sent[number % sent.len()]).await;
+        silent.push(stream);
+    }
+    for _ in 0..20 {
+        let mut other = TcpStream::connect(address).await.unwrap();
+        let answered = tokio::time::timeout(Duration::from_secs(1), first_line(&mut other, HEALTH)).await;
+        assert_eq!(answered.unwrap(), "HTTP/1.1 200 OK");
+    }
+}
+
+#[tokio::test]
+async fn a_request_names_the_port_that_is_served() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_host("app.example").with_host("proxy.example:8443");
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let port = address.port();
+    for (host, is_allowed) in [
+        (format!("localhost:{port}"), true),
+        ("localhost".to_owned(), true),
+        ("app.example".to_owned(), true),
+        (format!("app.example:{port}"), true),
+        ("proxy.example:8443".to_owned(), true),
+        ("localhost:1".to_owned(), false),
+        ("127.0.0.1:80".to_owned(), false),
+        ("[::1]:443".to_owned(), false),
+        (format!("localhost:0{port}"), false),
+        ("localhost:".to_owned(), false),
+        ("app.example:1".to_owned(), false),
+        ("proxy.example:1".to_owned(), false),
+    ] {
+        let answer = status(address, "/mcp", &format!("Host: {host}\r\n"), &initialize()).await;
+        assert_eq!(answer == 200, is_allowed, "{host}: {answer}");
+    }
 }
 
 #[tokio::test]

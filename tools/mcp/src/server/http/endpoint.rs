@@ -11,7 +11,7 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
-use tools_http::server::{check_names, read_body};
+use tools_http::server::{Place, check_names, check_port, read_body};
 
 use super::super::handler::Handler;
 use super::HttpOptions;
@@ -27,14 +27,20 @@ pub(super) struct Endpoint {
     pub(super) sessions: Arc<Sessions>,
     pub(super) token: Option<Bearer>,
     pub(super) max_bytes: usize,
+    /// The port that is served.
+    pub(super) port: u16,
+    /// The names of the server that the host of the program has added.
+    pub(super) hosts: Vec<String>,
+    /// The time for the head of a request.
+    pub(super) head_timeout: Duration,
     /// The time for the body of a request.
     pub(super) read_timeout: Duration,
 }
 
 impl Endpoint {
-    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+    pub(super) async fn answer(&self, request: Request<Incoming>, place: &Place) -> Answer {
         match (request.method(), request.uri().path()) {
-            (_, HttpOptions::PATH) => self.mcp(request).await,
+            (_, HttpOptions::PATH) => self.mcp(request, place).await,
             (&Method::GET | &Method::HEAD, "/healthz") => text(StatusCode::OK, "ok"),
             _ => text(StatusCode::NOT_FOUND, "not found"),
         }
@@ -42,8 +48,9 @@ impl Endpoint {
 
     /// Refuses a request that does not name this server and one page, that lacks the token, if there is one, or whose body is too long or
     /// too slow.
-    async fn mcp(&self, request: Request<Incoming>) -> Answer {
-        if let Err(refusal) = check_names(request.uri(), request.headers()) {
+    async fn mcp(&self, request: Request<Incoming>, place: &Place) -> Answer {
+        let named = check_names(request.uri(), request.headers());
+        if let Err(refusal) = named.and_then(|host| check_port(&host, self.port, &self.hosts)) {
             return text(refusal.status, refusal.body);
         }
         if self.token.as_ref().is_some_and(|token| !token.is_in(request.headers())) {
@@ -60,6 +67,7 @@ impl Endpoint {
                 return refused;
             }
         };
+        place.keep();
         let method = head.method.clone();
         let mut answer = self.mcp.handle(Request::from_parts(head, body)).await;
         match (method, answer.status()) {

@@ -26,6 +26,9 @@ use super::running::CANCEL_GRACE;
 /// The names and addresses of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
+/// The longest time for the head of a request, and of a connection without one.
+const MAX_HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The time that an answer gets to leave after the last call has ended.
 const FLUSH: Duration = Duration::from_millis(250);
 
@@ -115,15 +118,15 @@ impl HttpOptions {
         self
     }
 
-    /// Sets the number of connections at the same time. Further ones wait.
+    /// Sets the number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
         self
     }
 
-    /// Sets the time that a client has for the head of a request, and then for the body. A connection without a request ends after the
-    /// same time.
+    /// Sets the time that a client has for the head of a request, at most 10 seconds, and then for the body. A connection without a request
+    /// ends after the time for the head.
     #[must_use]
     pub fn with_read_timeout(mut self, timeout: Duration) -> Self {
         self.read_timeout = timeout;
@@ -200,6 +203,9 @@ impl ToolServer {
             sessions,
             token: options.token.clone(),
             max_bytes: self.options.max_message_bytes,
+            port: address.port(),
+            hosts: options.hosts.clone(),
+            head_timeout: options.read_timeout.min(MAX_HEAD_TIMEOUT),
             read_timeout: options.read_timeout,
         };
         let graceful = drain(shutdown.clone(), calls.clone(), options.shutdown_grace, ended);

@@ -1,0 +1,186 @@
+//! [`Places`]: the places of a server for connections.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tools::CancellationToken;
+
+/// The places of a server.
+#[derive(Clone)]
+pub(super) struct Places(Arc<Shared>);
+
+struct Shared {
+    max: usize,
+    /// Notified when a place is free or can be taken away.
+    changed: Notify,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    next: u64,
+    /// By age.
+    taken: BTreeMap<u64, Taken>,
+}
+
+struct Taken {
+    client: IpAddr,
+    is_kept: bool,
+    ended: CancellationToken,
+}
+
+/// The reason why a connection gets no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoPlace {
+    /// All are kept.
+    Full,
+    /// The client keeps as many as it may have.
+    TooMany,
+}
+
+/// The place of a connection, which is free again when the last clone is dropped.
+#[derive(Clone)]
+pub struct Place(Arc<OwnPlace>);
+
+struct OwnPlace {
+    places: Places,
+    number: u64,
+    ended: CancellationToken,
+}
+
+impl Place {
+    /// Keeps the place for this connection until it ends. Call it once a request was found to be allowed: until then, another connection can
+    /// take the place.
+    pub fn keep(&self) {
+        if let Some(taken) = self.0.places.locked().taken.get_mut(&self.0.number) {
+            taken.is_kept = true;
+        }
+    }
+
+    /// Returns the token that is cancelled when another connection takes the place.
+    pub(super) fn ended(&self) -> CancellationToken {
+        self.0.ended.clone()
+    }
+}
+
+impl Drop for OwnPlace {
+    fn drop(&mut self) {
+        self.places.locked().taken.remove(&self.number);
+        self.places.0.changed.notify_one();
+    }
+}
+
+impl Places {
+    pub(super) fn new(max: usize) -> Self {
+        Self(Arc::new(Shared { max, changed: Notify::new(), table: Mutex::default() }))
+    }
+
+    /// Waits until a place is free or can be taken away.
+    pub(super) async fn wait_for_room(&self) {
+        loop {
+            let changed = self.0.changed.notified();
+            {
+                let table = self.locked();
+                if table.taken.len() < self.0.max || table.taken.values().any(|taken| !taken.is_kept) {
+                    return;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Takes a place for a connection of a client.
+    ///
+    /// # Errors
+    /// Returns an error if there is none, or if the client has too many.
+    pub(super) fn take(&self, client: SocketAddr) -> Result<Place, NoPlace> {
+        let client = client.ip().to_canonical();
+        let mut table = self.locked();
+        let of_client = table.taken.values().filter(|taken| taken.client == client);
+        // The clients of this machine are many, and have one address.
+        let is_over = !client.is_loopback() && of_client.clone().count() >= self.0.max.div_ceil(2);
+        if is_over || table.taken.len() >= self.0.max {
+            let only = is_over.then_some(client);
+            table.end_idle(only).ok_or(if is_over { NoPlace::TooMany } else { NoPlace::Full })?;
+        }
+        let (number, ended) = (table.next, CancellationToken::new());
+        table.next += 1;
+        table.taken.insert(number, Taken { client, is_kept: false, ended: ended.clone() });
+        drop(table);
+        Ok(Place(Arc::new(OwnPlace { places: self.clone(), number, ended })))
+    }
+
+    /// Ends an idle connection, if there is one.
+    pub(super) fn make_room(&self) {
+        let _ = self.locked().end_idle(None);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Table> {
+        self.0.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// Ends the oldest connection that is not kept, of this client or of the one with most of them.
+    fn end_idle(&mut self, client: Option<IpAddr>) -> Option<()> {
+        let idle = || self.taken.iter().filter(|(_, taken)| !taken.is_kept);
+        let mut counts: HashMap<IpAddr, usize> = HashMap::new();
+        idle().for_each(|(_, taken)| *counts.entry(taken.client).or_default() += 1);
+        let most = || counts.iter().max_by_key(|(_, count)| **count).map(|(client, _)| *client);
+        let client = client.or_else(most)?;
+        let number = idle().find(|(_, taken)| taken.client == client).map(|(number, _)| *number)?;
+        self.taken.remove(&number)?.ended.cancel();
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(host: u8) -> SocketAddr {
+        SocketAddr::from(([192, 0, 2, host], 1))
+    }
+
+    #[test]
+    fn the_oldest_idle_connection_of_the_busiest_client_gives_up_its_place() {
+        let places = Places::new(4);
+        let first = places.take(at(1)).unwrap();
+        let many: Vec<_> = (0..2).map(|_| places.take(at(2)).unwrap()).collect();
+        let other = places.take(at(3)).unwrap();
+        let next = places.take(at(4)).unwrap();
+        assert!(many[0].ended().is_cancelled());
+        for place in [&first, &many[1], &other, &next] {
+            assert!(!place.ended().is_cancelled());
+        }
+    }
+
+    #[test]
+    fn a_kept_place_is_not_taken_away() {
+        let places = Places::new(2);
+        let kept = places.take(at(1)).unwrap();
+        kept.keep();
+        let idle = places.take(at(2)).unwrap();
+        let next = places.take(at(3)).unwrap();
+        assert!(idle.ended().is_cancelled() && !kept.ended().is_cancelled());
+        next.keep();
+        assert_eq!(places.take(at(4)).err(), Some(NoPlace::Full));
+        drop(kept);
+        assert!(places.take(at(4)).is_ok());
+    }
+
+    #[test]
+    fn a_client_at_another_machine_has_at_most_half_of_the_places() {
+        let places = Places::new(4);
+        let kept: Vec<_> = (0..2).map(|_| places.take(at(1)).unwrap()).collect();
+        kept.iter().for_each(Place::keep);
+        assert_eq!(places.take(at(1)).err(), Some(NoPlace::TooMany));
+        assert!(places.take(at(2)).is_ok());
+        let own = Places::new(4);
+        let loopback = SocketAddr::from(([127, 0, 0, 1], 1));
+        let all: Vec<_> = (0..4).map(|_| own.take(loopback).unwrap()).collect();
+        assert!(all.iter().all(|place| !place.ended().is_cancelled()));
+    }
+}
