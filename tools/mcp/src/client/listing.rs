@@ -106,7 +106,11 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
         let request = T::request(PaginatedRequestParams::default().with_cursor(cursor));
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
         let answer = async { peer.send_request_with_option(request, options).await?.await_response().await };
-        let Ok(result) = timeout_at(deadline, answer).await else {
+        // A server that reads nothing keeps the request from leaving, so its own time limit does not start.
+        let Ok(result) = timeout_at(deadline.min(Instant::now() + PAGE_TIMEOUT), answer).await else {
+            if number == 1 {
+                return Err(ServiceError::Timeout { timeout: PAGE_TIMEOUT });
+            }
             listing.cut = Some(Cut::Time { limit: LIST_TIMEOUT });
             return Ok(listing);
         };

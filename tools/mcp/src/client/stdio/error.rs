@@ -1,5 +1,7 @@
 //! [`StdioError`]: why there is no connection to a process.
 
+use std::time::Duration;
+
 use tools::ToolError;
 use tools_exec::supervise::{Exit, StartError};
 
@@ -21,6 +23,16 @@ pub enum StdioError {
     LineTooLong {
         /// The limit.
         limit: usize,
+    },
+    /// The server sends requests that do nothing, one after the other.
+    #[error(
+        "the server has sent more than {most} pings within {period:?}, which keep other requests from leaving; repair or remove it"
+    )]
+    Flood {
+        /// The most pings.
+        most: usize,
+        /// The period in which they are counted.
+        period: Duration,
     },
     /// The process has ended.
     #[error("the server has ended ({exit:?}){}", shown(.last_words))]

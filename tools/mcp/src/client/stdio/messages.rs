@@ -4,6 +4,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
 use serde::Deserialize;
@@ -25,7 +26,31 @@ pub(super) struct Messages {
     lines: Lines,
     ready: Bytes,
     log: Log,
+    pings: Pings,
     fault: Arc<OnceLock<StdioError>>,
+}
+
+/// The pings of a server in the running period.
+struct Pings {
+    since: Instant,
+    count: usize,
+}
+
+/// The period in which pings are counted.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// The most pings in a period. Each is answered, so more of them keep other requests from leaving.
+const MAX_PINGS: usize = 1000;
+
+impl Pings {
+    /// Counts a ping. Returns true if there are too many.
+    fn is_flood(&mut self) -> bool {
+        if self.since.elapsed() > PERIOD {
+            *self = Self { since: Instant::now(), count: 0 };
+        }
+        self.count += 1;
+        self.count > MAX_PINGS
+    }
 }
 
 /// The parts of a line that tell whether it is a message.
@@ -41,17 +66,19 @@ impl Messages {
     pub(super) fn new(source: Source, log: Log) -> (Self, Arc<OnceLock<StdioError>>) {
         let fault = Arc::new(OnceLock::new());
         let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
-        (Self { source, lines, ready: Bytes::new(), log, fault: fault.clone() }, fault)
+        let pings = Pings { since: Instant::now(), count: 0 };
+        (Self { source, lines, ready: Bytes::new(), log, pings, fault: fault.clone() }, fault)
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
     fn take(&mut self, bytes: &[u8]) {
-        let (mut ready, mut is_over) = (Vec::new(), false);
+        let (mut ready, mut is_over, mut is_flood) = (Vec::new(), false, false);
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line, is_cut| {
             is_over |= is_cut;
             match judged(line).filter(|_| !is_over) {
-                Some(Judged::Message) => {
+                Some(Judged::Message { is_ping }) => {
+                    is_flood |= is_ping && self.pings.is_flood();
                     ready.extend_from_slice(line);
                     ready.push(b'\n');
                 }
@@ -60,7 +87,9 @@ impl Messages {
             }
         });
         self.ready = ready.into();
-        if is_over || lines.is_over() {
+        if is_flood {
+            self.fault.get_or_init(|| StdioError::Flood { most: MAX_PINGS, period: PERIOD });
+        } else if is_over || lines.is_over() {
             self.fault.get_or_init(|| StdioError::LineTooLong { limit: MAX_MESSAGE_BYTES });
         } else {
             self.lines = lines;
@@ -93,7 +122,9 @@ impl AsyncRead for Messages {
 }
 
 enum Judged {
-    Message,
+    Message {
+        is_ping: bool,
+    },
     /// A line in place of one that the protocol's parser would refuse, so that its call ends.
     Refused(String),
 }
@@ -107,7 +138,9 @@ fn judged(line: &[u8]) -> Option<Judged> {
     let Envelope { jsonrpc, id, method } = serde_json::from_slice(line).ok()?;
     match (jsonrpc == "2.0", id) {
         (false, _) => None,
-        (true, _) if depth(line) <= MAX_DEPTH => Some(Judged::Message),
+        (true, _) if depth(line) <= MAX_DEPTH => {
+            Some(Judged::Message { is_ping: method.is_some_and(|method| method == "ping") })
+        }
         (true, Some(id)) if method.is_none() && (id.is_number() || id.is_string()) => {
             let message = format!("the answer of the server has more than {MAX_DEPTH} levels");
             let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": message}});
@@ -151,7 +184,7 @@ mod tests {
             r#"  {"id":"a","jsonrpc":"2.0","result":{"a":"[[[{{{\"[["}}  "#,
             &nested(MAX_DEPTH),
         ] {
-            assert!(matches!(judged(line.as_bytes()), Some(Judged::Message)), "{line}");
+            assert!(matches!(judged(line.as_bytes()), Some(Judged::Message { .. })), "{line}");
         }
         for line in [
             "", "Server started", "{", "{}", r#"{"level":"info","msg":"started"}"#, r#"{"jsonrpc":"1.0","id":1}"#,
