@@ -15,14 +15,28 @@ pub fn visible_line(line: &str) -> Cow<'_, str> {
     escaped(line, |c| is_invisible(c) && c != '\t')
 }
 
-/// Escapes control characters except line breaks and tabs, so that the text cannot control a terminal. Right-to-left text stays
-/// readable. Used for tool results, which may contain any file.
+/// Escapes [invisible](is_invisible) characters except line breaks and tabs, so that the text cannot control a terminal, hide a part of
+/// itself or turn its order around. Spaces of other kinds become one. Used for tool results, which may contain any file.
+///
+/// A single joiner or variation selector stays after a character that is not of ASCII, as in emoji.
 pub fn harmless(text: &str) -> Cow<'_, str> {
     let text: Cow<'_, str> = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
-    match escaped(&text, |c| c.is_control() && !matches!(c, '\n' | '\t')) {
-        Cow::Borrowed(_) => text,
-        Cow::Owned(escaped) => escaped.into(),
+    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_invisible(c);
+    if text.chars().all(is_kept) {
+        return text;
     }
+    let (mut out, mut before) = (String::with_capacity(text.len() + 16), None);
+    for c in text.chars() {
+        let may_join = before.is_none_or(|before: char| !before.is_ascii() && !is_invisible(before));
+        match c {
+            _ if is_kept(c) => out.push(c),
+            '\u{200c}' | '\u{200d}' | '\u{fe0f}' if may_join => out.push(c),
+            '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => out.push(' '),
+            _ => out.extend(c.escape_default()),
+        }
+        before = Some(c);
+    }
+    out.into()
 }
 
 /// Escapes a message that may quote untrusted text, like [`visible`] but with tabs and line breaks kept. Later lines are indented,
@@ -35,7 +49,16 @@ pub fn message(text: &str) -> String {
 
 /// Escapes the control characters that JSON permits in strings, DEL and C1. The JSON value stays the same.
 pub fn harmless_json(json: &str) -> Cow<'_, str> {
-    replaced(json, char::is_control, |c| format!("\\u{:04x}", c as u32))
+    replaced(json, char::is_control, escaped_in_json)
+}
+
+/// Escapes all [invisible](is_invisible) characters of a JSON text, for a terminal. The JSON value stays the same.
+pub fn visible_json(json: &str) -> Cow<'_, str> {
+    replaced(json, is_invisible, escaped_in_json)
+}
+
+fn escaped_in_json(c: char) -> String {
+    c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -80,7 +103,9 @@ mod tests {
     #[test]
     fn escape_sequences_lose_their_power_and_lines_stay_lines() {
         assert_eq!(harmless("a\r\nb\x1b]0;title\x07\u{9b}31m\rc"), "a\nb\\u{1b}]0;title\\u{7}\\u{9b}31m\\rc");
-        assert_eq!(harmless("שלום\u{200f}"), "שלום\u{200f}");
+        assert_eq!(harmless("a\u{202e}b\u{200b}c\u{e0041}\u{a0}d"), "a\\u{202e}b\\u{200b}c\\u{e0041} d");
+        assert_eq!(harmless("⚠\u{fe0f}\u{fe0f} a\u{200d}"), "⚠\u{fe0f}\\u{fe0f} a\\u{200d}");
+        assert_eq!(harmless("שלום"), "שלום");
     }
 
     #[test]
@@ -93,6 +118,10 @@ mod tests {
         let value = serde_json::json!({"a": "\u{9b}31m\u{7f}\u{1b}"});
         let text = harmless_json(&value.to_string()).into_owned();
         assert!(!text.contains(char::is_control));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        let value = serde_json::json!("a\u{202e}\u{e0041}b");
+        let text = visible_json(&value.to_string()).into_owned();
+        assert!(!text.contains(is_invisible), "{text}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 }

@@ -29,12 +29,18 @@ impl TerminalAsker {
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
         loop {
-            let text = std::mem::take(&mut shown.text) + &question::choices(&asked, shown.is_cut);
+            let choices = question::choices(&asked, &shown);
+            let text = std::mem::take(&mut shown.text) + &choices;
             let Some(line) = dialogue.ask(&text).await else {
                 return denied("the terminal closed without an answer");
             };
             // An answer that was not offered is unclear.
-            let answer = TypedAnswer::parse(&line).filter(|answer| *answer != TypedAnswer::Session || asked.may_last());
+            let is_offered = |answer: &TypedAnswer| match answer {
+                TypedAnswer::Once => shown.is_approvable(),
+                TypedAnswer::Session => shown.is_approvable() && asked.may_last(),
+                TypedAnswer::No | TypedAnswer::View => true,
+            };
+            let answer = TypedAnswer::parse(&line).filter(is_offered);
             match answer {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,

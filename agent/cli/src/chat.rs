@@ -80,7 +80,8 @@ impl Chat {
         Ok(first_failure.filter(|_| !self.input.is_interactive()).unwrap_or(Exit::Success))
     }
 
-    /// Runs a prompt. A failure ends this prompt only, except when the output is closed, or Ctrl-C cancels without a terminal.
+    /// Runs a prompt. A failure ends this prompt only, except when the output is closed, the session can no longer be recorded, or Ctrl-C cancels
+    /// without a terminal.
     async fn run_input(&mut self, input: RunInput) -> Result<Exit, Error> {
         let token = CancellationToken::new();
         let attached = self.interrupts.attach(token.clone());
@@ -110,6 +111,7 @@ impl Chat {
                 Ok(Exit::Cancelled)
             }
             Err(error @ (Error::Cancelled | Error::Output(_))) => Err(error),
+            Err(error) if error.is_of_journal() => Err(error),
             Err(error) => Ok(error.report()),
             Ok(exit) => Ok(exit),
         }

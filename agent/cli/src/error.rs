@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 
 use agent::{ArgumentError, DriverError, Exhausted, InvalidSelection, ProviderError, Repeated};
-use tools::ToolError;
 use tools::linked::{LookupError, NotLinked};
+use tools::{ErrorCode, ToolError};
 #[cfg(feature = "cron")]
 use tools_builtin::cron::CronError;
 #[cfg(feature = "journal")]
@@ -301,6 +301,16 @@ impl Error {
             Self::Waiting(_) => Exit::Waiting,
             Self::Cancelled => Exit::Cancelled,
             Self::Unfinished { error, .. } => error.exit(),
+        }
+    }
+
+    /// Returns true if the journal of a session has failed, so that no later part of it could be recorded.
+    pub(crate) fn is_of_journal(&self) -> bool {
+        match self {
+            Self::Unfinished { error, .. } => error.is_of_journal(),
+            Self::Driver(DriverError::Journal(_)) => true,
+            Self::Driver(DriverError::Tool(error)) => error.code() == ErrorCode::Internal,
+            _ => false,
         }
     }
 

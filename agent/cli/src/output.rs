@@ -8,7 +8,7 @@ use tools::{Content, ToolResult};
 use crate::error::Error;
 use crate::fit;
 use crate::notice::note;
-use crate::visible::{harmless, harmless_json};
+use crate::visible::{harmless, harmless_json, visible_json};
 
 /// Writes text composed by this program. Its styles are kept on terminals only.
 pub(crate) fn page(text: &str) -> Result<(), Error> {
@@ -21,15 +21,18 @@ pub(crate) fn json(document: &impl Serialize) -> Result<(), Error> {
     line(&json_text(document)?)
 }
 
-/// Returns a JSON document as one line without control characters.
+/// Returns a JSON document as one line without control characters. On a terminal other invisible characters are escaped, too.
 pub(crate) fn json_text(document: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string(document).map_err(|error| Error::Output(error.into()))?;
-    Ok(harmless_json(&text).into_owned())
+    let is_terminal = io::stdout().is_terminal();
+    Ok(if is_terminal { visible_json(&text) } else { harmless_json(&text) }.into_owned())
 }
 
-/// Writes a JSON text byte by byte, and ends its line. On a terminal its control characters are escaped.
+/// Writes a JSON text byte by byte, and ends its line. On a terminal its invisible characters are escaped.
 pub(crate) fn json_as_sent(text: &str) -> Result<(), Error> {
-    if io::stdout().is_terminal() { line(&harmless_json(text)) } else { line(text) }
+    // Line breaks between values are no part of a string.
+    let shown = |text: &str| text.split('\n').map(visible_json).collect::<Vec<_>>().join("\n");
+    if io::stdout().is_terminal() { line(&shown(text)) } else { line(text) }
 }
 
 /// Writes untrusted text and ends its last line. On a terminal the text is made harmless.

@@ -10,6 +10,10 @@ pub(super) struct Excerpt {
     pub(super) text: String,
     /// True if a part of the text is not shown.
     pub(super) is_cut: bool,
+    /// True if the question does not have the part elsewhere, so that a person has not seen it.
+    pub(super) is_unseen: bool,
+    /// True if the call has a part that no question shows.
+    pub(super) is_hidden: bool,
 }
 
 impl Excerpt {
@@ -19,15 +23,27 @@ impl Excerpt {
             Some((end, _)) => {
                 let more = line[end..].chars().count();
                 let shown = quoted(&line[..end], style, width);
-                Self { text: format!("{shown}… and {more} more characters, [v] to view them\n"), is_cut: true }
+                Self {
+                    text: format!("{shown}… and {more} more characters, [v] to view them\n"),
+                    is_cut: true,
+                    is_unseen: true,
+                    is_hidden: false,
+                }
             }
-            None => Self { text: quoted(line, style, width), is_cut: false },
+            None => Self { text: quoted(line, style, width), ..Self::default() },
         }
+    }
+
+    /// Returns true if a person who read the question knows all of the call.
+    pub(super) fn is_approvable(&self) -> bool {
+        !self.is_unseen && !self.is_hidden
     }
 
     /// Appends another text.
     pub(super) fn push(&mut self, next: Self) {
         self.text += &next.text;
         self.is_cut |= next.is_cut;
+        self.is_unseen |= next.is_unseen;
+        self.is_hidden |= next.is_hidden;
     }
 }

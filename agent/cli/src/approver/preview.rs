@@ -16,7 +16,7 @@ const MAX_CHARACTERS: usize = 160;
 /// Returns the lines of a preview, marked. Shows only the beginning unless `is_whole`.
 pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt {
     let text = preview.text();
-    let is_diff = matches!(preview, Preview::Diff { .. });
+    let is_diff = preview.is_diff();
     // Not split at CR, whose change a person must see.
     let all = || text.strip_suffix('\n').unwrap_or(text).split('\n');
     let (most, characters) = if is_whole { (usize::MAX, usize::MAX) } else { (MAX_LINES, MAX_CHARACTERS) };
@@ -28,6 +28,7 @@ pub(super) fn lines(preview: &Preview, is_whole: bool, width: usize) -> Excerpt 
     all().take(most).for_each(|line| shown.push(shown_line(line)));
     let more = all().count().saturating_sub(most);
     shown.is_cut |= more > 0;
+    shown.is_unseen |= more > 0;
     match more {
         0 => {}
         1 => shown.text += "… and 1 more line, [v] to view it\n",

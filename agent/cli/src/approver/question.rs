@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use agent::consent::ApprovalQuestion;
+use agent::consent::{ApprovalQuestion, CHANGED};
 use anstyle::Style;
 use tools::{Access, Preview, ToolError};
 
@@ -15,9 +15,6 @@ use crate::visible::visible;
 
 /// The number of characters of the arguments shown at first.
 const SHOWN: usize = 2000;
-
-/// The number of characters of the arguments shown at first beside a preview, which usually repeats them.
-const SHOWN_WITH_PREVIEW: usize = 200;
 
 /// A typed answer to an approval question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,12 +57,19 @@ pub(super) fn question(
         let style = if target.access() == Access::Destroy { BAD } else { ALERT };
         text += &quoted(&format!("{}{}", visible(&target.to_string()), question.remarks(target)), style, width);
     }
-    let shown = if matches!(preview, Some(Ok(_))) { SHOWN_WITH_PREVIEW } else { SHOWN };
+    if question.has_changed {
+        text += &format!("{}\n", styled(ALERT, CHANGED));
+    }
     let arguments = approval.arguments.to_string();
+    // A preview usually repeats long texts of the arguments.
+    let shown = match preview {
+        Some(Ok(preview)) if !is_whole => question.arguments_beside(preview).to_string(),
+        _ => arguments.clone(),
+    };
     text += "with:\n";
-    let mut asked = Excerpt { text, is_cut: false };
-    let most = if is_whole { usize::MAX } else { shown };
-    asked.push(Excerpt::from_line(&visible(&arguments), most, Style::new(), width));
+    let mut asked = Excerpt { text, is_cut: shown != arguments, ..Excerpt::default() };
+    let most = if is_whole { usize::MAX } else { SHOWN };
+    asked.push(Excerpt::from_line(&visible(&shown), most, Style::new(), width));
     // A URL carries data out by any of its characters, so an excerpt does not suffice.
     for url in question.urls().into_iter().filter(|_| asked.is_cut) {
         asked.text += "the whole URL:\n";
@@ -77,6 +81,7 @@ pub(super) fn question(
             asked.push(preview::lines(preview, is_whole, width));
         }
         Some(Err(error)) => {
+            asked.is_hidden = question.needs_preview();
             let _ = writeln!(asked.text, "{}", styled(ALERT, "no preview:"));
             asked.text += &quoted(&visible(&error.to_string()), Style::new(), width);
         }
@@ -86,19 +91,24 @@ pub(super) fn question(
 }
 
 /// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
-/// Viewing the rest is one of them if the question is cut.
-pub(super) fn choices(question: &ApprovalQuestion<'_>, is_cut: bool) -> String {
+/// A yes is one of them only if everything was shown.
+pub(super) fn choices(question: &ApprovalQuestion<'_>, shown: &Excerpt) -> String {
     let (approval, allow) = (question.approval, "Allow?");
     let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
     let call =
         fit::cut(&format!("{}{}", question.caller(), visible(&targets)), width().saturating_sub(allow.len() + 2));
     let yes = match (question.holds_for_hosts(), question.may_last()) {
-        (true, _) => "[y] this host for this session",
-        (false, true) => "[y] once, [s] for this session",
-        (false, false) => "[y] once",
+        _ if !shown.is_approvable() => "",
+        (true, _) => "[y] this host for this session, ",
+        (false, true) => "[y] once, [s] for this session, ",
+        (false, false) => "[y] once, ",
     };
-    let view = if is_cut { ", [v] view all" } else { "" };
-    format!("{} {call}\n  {yes}{view}, [n] no: ", styled(STRONG, allow))
+    let view = match (shown.is_cut, shown.is_approvable()) {
+        (true, true) => "[v] view all, ",
+        (true, false) => "[v] view all, which a yes needs, ",
+        (false, _) => "",
+    };
+    format!("{} {call}\n  {yes}{view}[n] no: ", styled(STRONG, allow))
 }
 
 #[cfg(test)]
@@ -117,7 +127,8 @@ mod tests {
     impl Asker for Shown {
         fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
             let excerpt = question(&asked, None, false);
-            let text = excerpt.text + &choices(&asked, excerpt.is_cut);
+            let choices = choices(&asked, &excerpt);
+            let text = excerpt.text + &choices;
             *self.0.lock().unwrap() = anstream::adapter::strip_str(&text).to_string().replace("\n  | ", "");
             Box::pin(async { ApprovalAnswer::No { reason: String::new() } })
         }

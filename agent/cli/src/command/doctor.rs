@@ -1,6 +1,7 @@
 //! `toolcrib doctor`
 
 mod finding;
+mod programs;
 mod skipped;
 
 use agent::provider;
@@ -8,6 +9,7 @@ use clap::Args;
 use tools::Services;
 
 use self::finding::Finding;
+use self::programs::Programs;
 use self::skipped::{unmet, unsent};
 use crate::config::{ConfigError, ConfigOptions, Settings, Values};
 use crate::disclosure;
@@ -74,6 +76,7 @@ struct Session {
     services: Result<Services, Error>,
     /// The fault of the configured speech.
     speech: Option<String>,
+    programs: Programs,
 }
 
 impl Session {
@@ -86,7 +89,7 @@ impl Session {
             Ok(services) => speech::fault(services, settings).await,
             Err(_) => None,
         };
-        Self { library, services, speech }
+        Self { library, services, speech, programs: Programs::probe() }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -113,6 +116,7 @@ impl Session {
             let check = if matches!(error, Error::Config(_)) { "settings" } else { "provider" };
             findings.push(Finding::new(check, error.to_string()));
         }
+        findings.extend(self.programs.findings.iter().cloned());
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(skills::findings(&self.library).into_iter().map(|fault| Finding::new("skill", fault)));
         findings.extend(
@@ -138,7 +142,7 @@ impl Session {
         let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
-            .chain(programs())
+            .chain(self.programs.lines.iter().cloned())
             .chain(jobs(root))
             .chain(web::report(settings)?)
             .chain(memory::report())
@@ -146,17 +150,6 @@ impl Session {
             .chain(skills::report(&self.library));
         Ok(lines.map(|line| visible(&line).into_owned()).collect())
     }
-}
-
-/// Returns the lines on the confinement of programs.
-#[cfg(feature = "builtin")]
-fn programs() -> Vec<String> {
-    tools_builtin::exec::walls::Layers::probe().to_string().lines().map(str::to_owned).collect()
-}
-
-#[cfg(not(feature = "builtin"))]
-fn programs() -> Vec<String> {
-    Vec::new()
 }
 
 /// Returns the line on jobs.

@@ -20,6 +20,9 @@ use crate::sessions::{LockedSession, OtherService, Retention, SessionError, Sess
 /// The origin of the clauses that a resumed session began with.
 const FIRST_GRANT: &str = "the start of the session";
 
+/// The hint about a session that cannot be recorded.
+const UNRECORDED: &str = "the session cannot be recorded; make room in the state folder, or let sessions run without a record with --no-journal or sessions.record = false";
+
 /// The journal of the running session. Drop it after the session.
 #[derive(Debug)]
 pub(crate) struct Recording {
@@ -79,10 +82,8 @@ impl Recording {
             },
             None => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
                 Ok(recording) => Ok(Some(recording)),
-                Err(error) => {
-                    notice::warning(&format!("the session is not recorded, so it cannot be resumed: {error}"));
-                    Ok(None)
-                }
+                // An unrecorded session is the decision of a person, not of a full disk.
+                Err(error) => Err(Error::Unfinished { error: Box::new(error), hint: UNRECORDED.to_owned() }),
             },
         }
     }

@@ -134,6 +134,8 @@ mod terminal_question;
 mod terminal_shown;
 #[cfg(unix)]
 mod terminal_unintended;
+#[cfg(unix)]
+mod terminal_whole;
 mod trust;
 mod usage;
 #[cfg(feature = "web")]

@@ -177,3 +177,19 @@ fn a_command_that_looks_at_tools_connects_with_the_settings_of_the_user() {
     let listed = crib.run(&["list", "--no-config"]).expect(0);
     assert!(!listed.stderr.contains("MCP"), "{listed:#?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_flood_of_pings_fails_the_test_of_a_server() {
+    let crib = Crib::new();
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    // The handshake is answered by one of them, and the list of tools by none.
+    let server = format!("while read line; do case $line in *initialize*) break;; esac; done; exec yes '{ping}'");
+    let flood = json!({"command": "sh", "args": ["-c", server]});
+    write_user(&crib, &json!({"mcpServers": {"flood": flood, "yes": {"command": "yes", "args": [ping]}}}));
+    for name in ["flood", "yes"] {
+        let started = std::time::Instant::now();
+        let ended = crib.run(&["mcp", "test", name]).expect(10);
+        assert!(text(&ended).contains("pings") && started.elapsed().as_secs() < 20, "{ended:#?}");
+    }
+}

@@ -1,5 +1,7 @@
 //! `serve` and hostile clients: hosts and origins, tokens, and huge messages.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
@@ -40,7 +42,8 @@ async fn hostile_hosts_and_origins_are_refused() {
     }
     let hosts = [
         "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "0.0.0.0", "[::]",
-        "127.0.0.2", "localhost@evil.example", "10.0.0.1", "xn--lcalhost-n6a",
+        "127.0.0.2", "localhost@evil.example", "10.0.0.1", "xn--lcalhost-n6a", "localhost:1", "127.0.0.1:80",
+        "[::1]:443", "localhost:",
     ];
     let origins = [
         "http://evil.example", "https://localhost", "http://localhost:1", "null", "file://",
@@ -82,9 +85,38 @@ async fn hostile_hosts_and_origins_are_refused() {
         assert!(answer.contains("403") || answer.contains("400"), "{head}: {answer}");
         refused += 1;
     }
-    assert_eq!(refused, 110);
+    assert_eq!(refused, 130);
     assert!(status(address, "GET /healthz HTTP/1.1\r\nHost: localhost", b"").await.contains("200"));
     child.kill().await.unwrap();
+}
+
+/// Opens connections that send nothing, and returns the time until `/healthz` answers beside them.
+async fn health_beside_silent_connections(number: usize) -> Duration {
+    let crib = Crib::new();
+    let (mut child, url) = crib.serve_http(&[]).await;
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let mut silent = Vec::new();
+    for _ in 0..number {
+        silent.push(TcpStream::connect(address).await.unwrap());
+    }
+    let started = Instant::now();
+    assert!(status(address, "GET /healthz HTTP/1.1\r\nHost: localhost", b"").await.contains("200"));
+    let took = started.elapsed();
+    child.kill().await.unwrap();
+    took
+}
+
+#[tokio::test]
+async fn silent_connections_keep_nobody_out() {
+    let took = health_beside_silent_connections(400).await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
+}
+
+#[tokio::test]
+#[ignore = "opens 10,000 connections; raise `ulimit -n` and run with -- --ignored ten_thousand"]
+async fn ten_thousand_silent_connections_keep_nobody_out() {
+    let took = health_beside_silent_connections(10_000).await;
+    assert!(took < Duration::from_secs(1), "{took:?}");
 }
 
 #[tokio::test]

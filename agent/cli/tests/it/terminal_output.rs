@@ -20,6 +20,27 @@ fn escape_sequences_of_a_file_do_not_reach_the_terminal() {
 }
 
 #[test]
+fn text_that_hides_or_turns_around_does_not_reach_the_terminal() {
+    let crib = Crib::new();
+    let text = "a\u{202e}b\u{200b}c\u{2066}d\u{e0041}e\u{feff}f\u{a0}g";
+    std::fs::write(crib.root().join("evil"), text).unwrap();
+    for arguments in [
+        &["call", "fs.read", "path=evil"][..],
+        &["call", "fs.read", "path=evil", "--json"],
+        &["run", "fs.read path=evil"],
+    ] {
+        let (shown, code) = rest(on_terminal(&crib, arguments));
+        // Each byte is read as a character.
+        let shown = String::from_utf8_lossy(&shown.chars().map(|c| c as u32 as u8).collect::<Vec<_>>()).into_owned();
+        assert!(!shown.contains(['\u{202e}', '\u{200b}', '\u{2066}', '\u{e0041}', '\u{feff}', '\u{a0}']), "{shown:?}");
+        assert!(shown.contains("202e") && shown.contains("200b"), "{shown:?}");
+        assert_eq!(code, 0);
+    }
+    // A program that reads the output gets the text as it is.
+    assert!(crib.run(&["call", "fs.read", "path=evil"]).expect(0).stdout.contains(text));
+}
+
+#[test]
 fn names_in_a_listing_do_not_reach_the_terminal_as_controls() {
     let crib = Crib::new();
     symlink("README.md", crib.root().join("\u{1b}[2Jx")).unwrap();

@@ -16,6 +16,23 @@ fn the_question_hides_nothing() {
 }
 
 #[test]
+fn letters_of_another_script_are_named() {
+    let crib = Crib::new();
+    for (arguments, is_named) in [
+        (&["call", "fs.write", "path=M\u{430}kefile", "content=x"][..], true),
+        (&["call", "web.fetch", "url=https://g\u{456}thub.com/x"], true),
+        (&["call", "web.fetch", "url=https://example.com/x"], false),
+        (&["call", "exec.run", "program=\u{441}url"], true),
+        (&["call", "fs.write", "path=\u{434}\u{43e}\u{43a}\u{443}\u{43c}\u{435}\u{43d}\u{442}", "content=x"], false),
+    ] {
+        let (session, question) = asked(&crib, &[arguments, &["--no-default-grants"]].concat());
+        let question = question.replace("\r\n  | ", "");
+        assert_eq!(question.contains("(letters of another script)"), is_named, "{arguments:?}: {question}");
+        end_with(session, "n");
+    }
+}
+
+#[test]
 fn long_arguments_are_shown_whole_on_demand() {
     let crib = Crib::new();
     let text = format!("{}\u{202e}end", "x".repeat(5000));

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 /// A problem.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Finding {
-    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `provider`, `root`, `mcp`, `memory`, `need`, `skill`,
+    /// The check that failed: `link`, `conflict`, `definition`, `settings`, `provider`, `root`, `mcp`, `memory`, `need`, `programs`, `skill`,
     /// `channel`, `speech` or `wire`.
     pub(super) check: &'static str,
     /// The tool, if the problem concerns one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tools::SharedCatalog;
-use tools_mcp::client::{Imported, Report, Servers};
+use tools_mcp::client::{ImportError, Imported, Report, Servers};
 use tools_mcp::trust::Pins;
 
 use crate::config::Settings;
@@ -12,6 +12,9 @@ use crate::error::Error;
 use crate::mcp::{Configured, Inventory, import};
 use crate::notice;
 use crate::root::RootOption;
+
+/// The time in which a server has to be connected and its tools listed, whatever else it sends.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// A server that a command looks at. It ends when this is dropped.
 pub(super) struct Connected {
@@ -37,7 +40,9 @@ pub(super) async fn connect(
     let servers = Servers::new(catalog.clone());
     let start = Instant::now();
     let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
-    let report = imported.ready().await?;
+    let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
+    let limit = |_| ImportError::Timeout { name: imported.name().clone(), limit: TIME_LIMIT };
+    let report = ready.map_err(limit)??;
     report.notes.iter().for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
 }

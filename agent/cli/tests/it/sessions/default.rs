@@ -148,19 +148,42 @@ fn a_prompt_that_cannot_be_read_is_not_a_session() {
 }
 
 #[test]
-fn a_run_goes_on_without_a_state_folder_and_says_so_once() {
+fn a_session_that_cannot_be_recorded_ends_unless_a_person_says_that_it_need_not_be() {
     let crib = Crib::new();
     let file = crib.write("file", "");
     let without_state = |arguments: &[&str]| -> crate::Ended {
         crib.command(arguments).env("XDG_STATE_HOME", format!("{file}/state")).output().unwrap().into()
     };
-    let ended = without_state(&["run", "time.now", "--provider", "direct"]).expect(0);
-    assert_eq!(ended.stderr.matches("warning: ").count(), 1, "{ended:#?}");
-    assert!(ended.stderr.contains("not recorded"), "{ended:#?}");
-    let ended = without_state(&["run", "time.now", "--provider", "direct", "--no-journal"]).expect(0);
-    assert!(!ended.stderr.contains("warning"), "{ended:#?}");
+    let ended = without_state(&["run", "fs.write path=a content=x", "--provider", "direct", "--allow", "fs:write:**"]);
+    let ended = ended.expect(2);
+    assert!(ended.stderr.contains("--no-journal") && !crib.root().join("a").exists(), "{ended:#?}");
+    for off in [&["--no-journal"][..], &["--config", &crib.write("c.toml", "[sessions]\nrecord = false\n")]] {
+        let ended = without_state(&[&["run", "time.now", "--provider", "direct"], off].concat()).expect(0);
+        assert!(!ended.stderr.contains("warning"), "{ended:#?}");
+    }
     without_state(&["run", "--resume"]).expect(2);
     without_state(&["run", "time.now", "--journal", &format!("{file}/x")]).expect(2);
+}
+
+/// Fills the journal's folder while a chat runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_chat_ends_when_it_can_no_longer_be_recorded() {
+    let crib = Crib::new();
+    let program = env!("CARGO_BIN_EXE_toolcrib");
+    // A file of more than 128 KiB cannot be written, as on a full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 256; exec '{program}' chat --provider direct --allow 'fs:write:**'");
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]).current_dir(crib.root());
+    crate::cleared(&mut command).env("XDG_STATE_HOME", crib.dir.path().join("state"));
+    command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
+    let long = "x".repeat(20_000);
+    let lines: String = (0..30).map(|at| format!("fs.write path=f{at} content={long}\n")).collect();
+    let ended = crate::ended(&mut command, lines.as_bytes());
+    let written = (0..30).filter(|at| crib.root().join(format!("f{at}")).exists()).count();
+    assert!(ended.code != Some(0) && ended.stderr.contains("journal"), "{written} {ended:#?}");
+    assert!((1..30).contains(&written), "{written}");
+    assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:#?}");
 }
 
 #[test]
