@@ -55,7 +55,7 @@ const SERVERS: &str = "mcp:";
 ///
 /// A clause for any scheme covers a target of scheme `exec` only if its pattern is `**`.
 ///
-/// The names of servers' tools alone are a clause too: `mcp:files/**` is `world:*:mcp:files/**`, all calls of the server's tools without
+/// The names of servers' tools alone are a clause too: `mcp:files/**` is `world:write:mcp:files/**`, all calls of the server's tools without
 /// declared effects.
 ///
 /// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text. Their [`Origins`] have no
@@ -284,7 +284,7 @@ impl FromStr for Clause {
     fn from_str(text: &str) -> Result<Self, InvalidClause> {
         if let Some(tools) = text.strip_prefix(SERVERS).filter(|tools| !tools.contains(':')) {
             let tools = if tools == "**" { "*/**" } else { tools };
-            return format!("{}:*:{SERVERS}{tools}", Target::UNBOUNDED_SCHEME).parse();
+            return format!("{}:write:{SERVERS}{tools}", Target::UNBOUNDED_SCHEME).parse();
         }
         let shown = || InvalidTarget::excerpt(text);
         let target = |reason| InvalidClause::Target { text: shown(), reason };

@@ -85,11 +85,6 @@ impl Target {
         Self { scheme: Self::UNBOUNDED_SCHEME.to_owned(), access: Access::Write, value: tool.to_string() }
     }
 
-    /// Creates `world:read:<tool name>`, the target of a reading call whose arguments name nothing.
-    pub(crate) fn unbounded_read(tool: &ToolName) -> Self {
-        Self { access: Access::Read, ..Self::unbounded(tool) }
-    }
-
     /// Returns the access.
     pub fn access(&self) -> Access {
         self.access

@@ -202,9 +202,9 @@ fn only_a_clause_for_every_scheme_and_access_and_value_covers_everything() {
 #[test]
 fn the_names_of_a_servers_tools_are_a_clause() {
     for (text, clause) in [
-        ("mcp:files/**", "world:*:mcp:files/**"),
-        ("mcp:files/read_*", "world:*:mcp:files/read_*"),
-        ("mcp:**", "world:*:mcp:*/**"),
+        ("mcp:files/**", "world:write:mcp:files/**"),
+        ("mcp:files/read_*", "world:write:mcp:files/read_*"),
+        ("mcp:**", "world:write:mcp:*/**"),
     ] {
         assert_eq!(text.parse::<Clause>().unwrap().to_string(), clause);
     }

@@ -30,11 +30,11 @@ fn an_argument_that_is_absent_null_or_empty_is_no_target() {
 }
 
 #[test]
-fn a_call_without_any_target_counts_as_a_write_anywhere_and_a_reading_one_as_a_read() {
+fn a_call_without_any_target_counts_as_a_write_anywhere() {
     let mail = effects(json!({"writes": ["mail:{to}"]}));
     assert_eq!(targets(&mail, json!({"to": []})).unwrap(), [ANYWHERE]);
     let page = effects(json!({"reads": ["net:{url|host}"]}));
-    assert_eq!(targets(&page, json!({})).unwrap(), ["world:read:mcp:m/send"]);
+    assert_eq!(targets(&page, json!({})).unwrap(), [ANYWHERE]);
     assert_eq!(targets(&page, json!({"url": "https://x.y/a"})).unwrap(), ["net:read:x.y"]);
     let pair = effects(json!({"writes": ["git:{owner}/{repo}"]}));
     assert_eq!(targets(&pair, json!({"owner": "a"})).unwrap(), [ANYWHERE]);
@@ -72,6 +72,7 @@ fn a_writing_call_with_an_unnamed_address_counts_as_a_write_anywhere() {
         ("bcc", json!(["evil@x.y"])),
         ("bcc", json!("a, Evil <evil@x.y>")),
         ("options", json!({"headers": [{"value": "evil@x.y"}]})),
+        ("options", json!({"evil@x.y": true})),
         ("options", json!("{\"bcc\": \"evil@x.y\"}")),
         ("callback", json!("https://x.y")),
         ("image", json!("/etc/passwd")),
@@ -87,6 +88,15 @@ fn a_writing_call_with_an_unnamed_address_counts_as_a_write_anywhere() {
     }
     let page = effects(json!({"reads": ["db:{table}"]}));
     assert_eq!(targets(&page, json!({"table": "t", "url": "https://x.y"})).unwrap(), ["db:read:t"]);
+}
+
+#[test]
+fn several_addresses_in_one_text_count_as_a_write_anywhere() {
+    let mail = effects(json!({"writes": ["mail:{to}"]}));
+    for several in ["evil@x.y, a@b.c", "evil@x.y a@b.c", "a@b.c <evil@x.y>"] {
+        assert!(targets(&mail, json!({"to": several})).unwrap().contains(&ANYWHERE.to_owned()), "{several}");
+    }
+    assert!(targets(&mail, json!({"to": "a@b.c\nbcc: evil@x.y"})).is_err());
 }
 
 #[test]

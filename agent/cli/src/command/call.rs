@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent::refusal::Refusal;
 use agent::{Models, Plan, ToolFinder};
 use clap::Args;
-use tools::{ToolResult, WholeOutput};
+use tools::{ToolError, ToolErrorKind, ToolResult, WholeOutput};
 
 use crate::argument::CallArguments;
 use crate::config::{KeyFlags, QuestionFlag, Setting, Values};
@@ -74,7 +74,11 @@ impl CallArgs {
 
     async fn call(&self) -> Result<ToolResult, Error> {
         let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
-        let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
+        let name = self.arguments.name();
+        let servers = mcp::attach_for(name, root, defaults).await?;
+        if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
+            return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
+        }
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));

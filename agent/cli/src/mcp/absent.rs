@@ -30,6 +30,11 @@ pub(crate) enum FirstList {
 pub(crate) struct Attached;
 
 impl Attached {
+    /// Returns no note.
+    pub(crate) fn waiting(&self, _tool: &str) -> Option<String> {
+        None
+    }
+
     /// Returns no prompt.
     pub(crate) async fn prompts(&self, _connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
         (Vec::new(), Vec::new())

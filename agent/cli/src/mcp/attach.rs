@@ -104,6 +104,16 @@ impl Attached {
         self.servers.iter().flat_map(Servers::list).collect()
     }
 
+    /// Returns the note about a tool that waits for approval. Returns `None` for other tools.
+    pub(crate) fn waiting(&self, tool: &str) -> Option<String> {
+        let pins = self.pins.lock();
+        let waits = |(server, pins): (&String, &Arc<Pins>)| {
+            let pending = pins.pending().into_iter().find(|pending| pending.tool == tool)?;
+            Some(waiting(server, &[pending.tool]))
+        };
+        pins.iter().find_map(waits)
+    }
+
     /// Finds a task of an earlier process at its server.
     #[cfg(feature = "journal")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
@@ -117,7 +127,7 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let pending: Vec<_> = pins.pending().into_iter().map(|pending| pending.tool).collect();
+            let pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
             if !pending.is_empty() {
                 notice::warning(&waiting(name, &pending));
             }
@@ -233,7 +243,7 @@ impl Members {
     /// Tells the person about tools that wait for approval since the last time.
     pub(super) fn announce(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let mut pending: Vec<_> = pins.pending().into_iter().map(|pending| pending.tool).collect();
+            let mut pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
             pending.retain(|tool| self.announced.insert(tool.clone()));
             if !pending.is_empty() {
                 notice::warning(&waiting(name, &pending));

@@ -147,8 +147,8 @@ fn a_program_that_a_server_runs_has_no_servers_of_its_own() {
     let env = json!({"XDG_CONFIG_HOME": config, "XDG_STATE_HOME": state});
     write_user(&crib, &json!({"mcpServers": {"self": {"command": program(), "args": ["serve"], "env": env}}}));
     let listed = crib.run(&["list", "--select", "mcp:*"]).expect(0);
-    assert!(listed.stdout.contains("mcp:self/fs.read"), "{listed:#?}");
-    assert!(!listed.stdout.contains("mcp:self/mcp:"), "{listed:#?}");
+    assert!(listed.stdout.contains("mcp:self/fs_read"), "{listed:#?}");
+    assert!(!listed.stdout.contains("mcp:self/mcp_"), "{listed:#?}");
 }
 
 #[test]
@@ -166,10 +166,7 @@ fn the_user_declares_effects() {
 #[test]
 fn a_server_is_added_with_its_effects_or_allowed() {
     let crib = Crib::new();
-    let add = |more: &[&str]| {
-        let arguments = ["mcp", "add", "clock"].iter().chain(more).chain(&["--", program()]).chain(&SERVE);
-        crib.run(&arguments.copied().collect::<Vec<_>>())
-    };
+    let add = |more: &[&str]| crib.run(&[&["mcp", "add", "clock"], more, &["--", program()], &SERVE[..]].concat());
     add(&["--effects", "*=read_only"]).expect(0);
     crib.run(&["mcp", "test", "clock"]).expect(0);
     crib.run(&["call", TOOL]).expect(0);

@@ -223,7 +223,8 @@ async fn the_entries_of_the_readme_start_a_server_for_each_client() {
         assert!(section.contains(client), "{client}");
     }
     let blocks = |kind: &str| {
-        let blocks = section.split(&format!("```{kind}\n")).skip(1);
+        let start = format!("```{kind}\n");
+        let blocks = section.split(&start).skip(1);
         blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let json = blocks("json").into_iter().map(|block| serde_json::from_str::<Value>(&block).unwrap());

@@ -70,6 +70,8 @@ struct State {
     listed: Pinned,
     /// The definitions that are not the pinned ones, of the latest list and of earlier ones.
     pending: Vec<Pending>,
+    /// True after a list of the server.
+    is_listed: bool,
     /// The tools whose declared effects do not fit their schema, with the reason.
     faults: BTreeMap<ToolName, String>,
 }
@@ -119,6 +121,12 @@ impl Pins {
     /// Returns the definitions of the latest list, and of earlier ones, that wait for approval, sorted by name.
     pub fn pending(&self) -> Vec<Pending> {
         self.lock().pending.clone()
+    }
+
+    /// Returns the definitions that wait for approval, if the server has listed its tools since the pins were opened.
+    pub fn news(&self) -> Vec<Pending> {
+        let state = self.lock();
+        if state.is_listed { state.pending.clone() } else { Vec::new() }
     }
 
     /// Pins definitions that the user has seen. Refresh the import after this, so that they are registered.
@@ -295,7 +303,7 @@ impl Review for Pins {
         if pending != state.pending || !pending.is_empty() {
             self.keep(&pending);
         }
-        state.pending = pending;
+        (state.pending, state.is_listed) = (pending, true);
         remarks.into_iter().map(|remark| remark.text).collect()
     }
 
