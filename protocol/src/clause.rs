@@ -18,6 +18,9 @@ use self::pattern::Pattern;
 use crate::words::{WordsPattern, pattern_runs_programs};
 use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 
+/// The start of the names of servers' tools.
+const SERVERS: &str = "mcp:";
+
 /// One entry of a [`Grant`](crate::Grant): `scheme:access:pattern`, such as `fs:write:src/**`.
 ///
 /// `*` matches any scheme or any access. The pattern is case-sensitive:
@@ -48,6 +51,9 @@ use crate::{Access, InvalidTarget, Origins, Target, UnknownAccess};
 ///   as `$x`, and the words behind a digest are matched only by `**`. An unknown word in a pattern matches nothing.
 ///
 /// A clause for any scheme covers a target of scheme `exec` only if its pattern is `**`.
+///
+/// The names of servers' tools alone are a clause too: `mcp:files/**` is `world:write:mcp:files/**`, all calls of the server's tools without
+/// declared effects.
 ///
 /// A clause is compiled once, and clones share the compiled form. Clauses are compared by their text. Their [`Origins`] have no
 /// influence.
@@ -224,6 +230,10 @@ impl FromStr for Clause {
     type Err = InvalidClause;
 
     fn from_str(text: &str) -> Result<Self, InvalidClause> {
+        if let Some(tools) = text.strip_prefix(SERVERS).filter(|tools| !tools.contains(':')) {
+            let tools = if tools == "**" { "*/**" } else { tools };
+            return format!("{}:write:{SERVERS}{tools}", Target::UNBOUNDED_SCHEME).parse();
+        }
         let shown = || InvalidTarget::excerpt(text);
         let target = |reason| InvalidClause::Target { text: shown(), reason };
         let mut parts = text.splitn(3, ':');

@@ -2,6 +2,7 @@
 
 mod ceiling;
 mod error;
+mod foreign;
 
 use std::fmt;
 
@@ -67,6 +68,13 @@ pub struct Declared {
     /// True if repeating a call has no further effect.
     #[serde(skip_serializing_if = "is_false")]
     pub idempotent: bool,
+    /// True if another party declared the effects than the one that wrote the schema, such as the user of a remote server.
+    ///
+    /// Fields may then name optional and nested arguments, such as `{attachments[].to}`. A template whose arguments are all absent, null or
+    /// empty has no target. A call without any target counts as a write anywhere, and so does a writing call with an argument that no
+    /// template names and that looks like an address, a URL or a path.
+    #[serde(skip_serializing_if = "is_false")]
+    pub foreign: bool,
 }
 
 impl Effects {
@@ -91,11 +99,10 @@ impl Effects {
             Self::Undeclared | Self::Declared(_) => return Ok(vec![Target::unbounded(tool)]),
         };
         let arguments = arguments.into();
-        let mut targets = Vec::new();
-        for (access, template) in declared.templates() {
-            let remaining = Self::MAX_TARGETS - targets.len();
-            targets.extend(template.targets(access, remaining, |field| argument(parameters, arguments, field))?);
-        }
+        let mut targets = match declared.foreign {
+            true => declared.foreign_targets(tool, parameters, arguments)?,
+            false => declared.own_targets(parameters, arguments)?,
+        };
         targets.sort();
         targets.dedup();
         Ok(targets)
@@ -115,7 +122,7 @@ impl Effects {
         }
         for (_, template) in declared.templates() {
             for field in template.fields() {
-                check_field(template, field, parameters)?;
+                check_field(template, field, parameters, declared.foreign)?;
             }
         }
         Ok(())
@@ -177,6 +184,18 @@ impl Declared {
     pub fn templates(&self) -> impl Iterator<Item = (Access, &Template)> {
         let all = [(Access::Read, &self.reads), (Access::Write, &self.writes), (Access::Destroy, &self.destroys)];
         all.into_iter().flat_map(|(access, templates)| templates.iter().map(move |template| (access, template)))
+    }
+
+    /// Returns the targets of one call. Each argument of a template is there or has a default.
+    fn own_targets(&self, parameters: &Value, arguments: Node<'_>) -> Result<Vec<Target>, TargetError> {
+        let mut targets = Vec::new();
+        for (access, template) in self.templates() {
+            let remaining = Effects::MAX_TARGETS - targets.len();
+            targets.extend(template.targets(access, remaining, |field, normaliser| {
+                template.texts(field, normaliser, argument(parameters, arguments, field)?)
+            })?);
+        }
+        Ok(targets)
     }
 
     fn is_unbounded(&self) -> bool {
@@ -255,9 +274,14 @@ fn argument<'a>(parameters: &'a Value, arguments: Node<'a>, field: &str) -> Resu
     arguments.get(field).or_else(default).ok_or_else(|| TargetError::Missing { field: field.to_owned() })
 }
 
-fn check_field(template: &Template, field: &str, parameters: &Value) -> Result<(), EffectsError> {
+fn check_field(template: &Template, field: &str, parameters: &Value, is_foreign: bool) -> Result<(), EffectsError> {
     let template_text = || template.to_string();
     let properties = parameters.get("properties").and_then(Value::as_object);
+    if is_foreign && foreign::is_field(parameters, field) {
+        let default = properties.and_then(|properties| properties.get(field)?.get("default"));
+        let unusable = |reason| EffectsError::Default { template: template_text(), field: field.to_owned(), reason };
+        return default.map_or(Ok(()), |default| template.accepts_or_skips(field, default.into()).map_err(unusable));
+    }
     let Some(property) = properties.and_then(|properties| properties.get(field)) else {
         let mut known: Vec<String> = properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect();
         known.sort();

@@ -124,18 +124,18 @@ impl Template {
         Ok(())
     }
 
-    /// Returns the targets of a call, at most `limit`. `argument` returns the value of a field.
-    pub(crate) fn targets<'a>(
+    /// Returns the targets of a call, at most `limit`. `texts` returns the normalised texts of a field.
+    pub(crate) fn targets(
         &self,
         access: Access,
         limit: usize,
-        argument: impl Fn(&str) -> Result<Node<'a>, TargetError>,
+        texts: impl Fn(&str, Option<Normaliser>) -> Result<Vec<String>, TargetError>,
     ) -> Result<Vec<Target>, TargetError> {
         let mut values: Option<Vec<String>> = None;
         for piece in &self.pieces {
             let texts = match piece {
                 Piece::Text(text) => vec![text.clone()],
-                Piece::Field { name, normaliser } => self.texts(name, *normaliser, argument(name)?)?,
+                Piece::Field { name, normaliser } => texts(name, *normaliser)?,
                 Piece::Computed => return Err(TargetError::Computed { template: self.to_string() }),
             };
             let count = values.as_ref().map_or(1, Vec::len).saturating_mul(texts.len());
@@ -183,29 +183,35 @@ impl Template {
     }
 
     /// Returns the normalised texts of an argument: one, or one for each element of a list.
-    fn texts(
+    pub(crate) fn texts(
         &self,
         field: &str,
         normaliser: Option<Normaliser>,
         argument: Node<'_>,
     ) -> Result<Vec<String>, TargetError> {
-        let text = |value: Node<'_>| {
-            let text = match value.kind() {
-                Kind::String(text) => text.to_owned(),
-                Kind::Null | Kind::Array | Kind::Object => {
-                    return Err(TargetError::NotScalar { field: field.to_owned(), found: described(value) });
-                }
-                _ => canonical_json(value),
-            };
-            self.normalised(normaliser, text)
-                .map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
-        };
         match argument.kind() {
             // Some programs treat an empty list as everything.
             Kind::Array if argument.elements().len() == 0 => Err(TargetError::EmptyList { field: field.to_owned() }),
-            Kind::Array => argument.elements().map(text).collect(),
-            _ => Ok(vec![text(argument)?]),
+            Kind::Array => argument.elements().map(|value| self.text(field, normaliser, value)).collect(),
+            _ => Ok(vec![self.text(field, normaliser, argument)?]),
         }
+    }
+
+    /// Returns the normalised text of a single value.
+    pub(crate) fn text(
+        &self,
+        field: &str,
+        normaliser: Option<Normaliser>,
+        value: Node<'_>,
+    ) -> Result<String, TargetError> {
+        let text = match value.kind() {
+            Kind::String(text) => text.to_owned(),
+            Kind::Null | Kind::Array | Kind::Object => {
+                return Err(TargetError::NotScalar { field: field.to_owned(), found: described(value) });
+            }
+            _ => canonical_json(value),
+        };
+        self.normalised(normaliser, text).map_err(|reason| TargetError::Argument { field: field.to_owned(), reason })
     }
 
     fn normalised(&self, normaliser: Option<Normaliser>, text: String) -> Result<String, InvalidTarget> {

@@ -53,6 +53,7 @@ mod tool_error;
 pub mod trees;
 mod visible_line;
 mod visible_text;
+mod whole_output;
 
 #[doc(hidden)]
 #[path = "macro_support.rs"]
@@ -111,3 +112,4 @@ pub use tool_error::{ToolError, ToolErrorKind};
 pub use toolcrib_macros::tool;
 pub use visible_line::visible_line;
 pub use visible_text::visible_text;
+pub use whole_output::WholeOutput;

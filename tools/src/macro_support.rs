@@ -142,6 +142,7 @@ impl Definition {
             destroys: parsed(self.destroys)?,
             open_world: self.open_world,
             idempotent: self.idempotent,
+            foreign: false,
         }))
     }
 

@@ -198,3 +198,20 @@ fn only_a_clause_for_every_scheme_and_access_and_value_covers_everything() {
     assert!(["*:*:**", "*:*:**/**"].into_iter().all(covers_all));
     assert!(!["*:*:*", "fs:*:**", "*:read:**", "*:*:a/**"].into_iter().any(covers_all));
 }
+
+#[test]
+fn the_names_of_a_servers_tools_are_a_clause() {
+    for (text, clause) in [
+        ("mcp:files/**", "world:write:mcp:files/**"),
+        ("mcp:files/read_*", "world:write:mcp:files/read_*"),
+        ("mcp:**", "world:write:mcp:*/**"),
+    ] {
+        assert_eq!(text.parse::<Clause>().unwrap().to_string(), clause);
+    }
+    let all: Clause = "mcp:files/**".parse().unwrap();
+    let target = |tool: &str| Target::unbounded(&tool.parse().unwrap());
+    assert!(all.matches(&target("mcp:files/read")));
+    assert!(!all.matches(&target("mcp:other/read")) && !all.matches(&target("shell")));
+    assert!("mcp:read:files/**".parse::<Clause>().unwrap().matches(&"mcp:read:files/x".parse::<Target>().unwrap()));
+    assert!("files".parse::<Clause>().is_err());
+}

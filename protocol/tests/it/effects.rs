@@ -26,7 +26,7 @@ fn effects() -> impl Strategy<Value = Effects> {
     let templates = || vec(template(), 0..3);
     let declared = (templates(), templates(), templates(), any::<bool>(), any::<bool>()).prop_map(
         |(reads, writes, destroys, open_world, idempotent)| {
-            Effects::Declared(Declared { reads, writes, destroys, open_world, idempotent })
+            Effects::Declared(Declared { reads, writes, destroys, open_world, idempotent, foreign: false })
         },
     );
     prop_oneof![1 => Just(Effects::Undeclared), 1 => Just(Effects::Pure), 8 => declared]

@@ -8,6 +8,7 @@ mod corpus;
 mod derived;
 mod digest;
 mod effects;
+mod foreign_effects;
 mod grant;
 mod host;
 mod name;

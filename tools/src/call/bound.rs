@@ -3,39 +3,26 @@
 use protocol::{Content, Json, Limits, ResourceContents, ToolResult};
 
 use super::overflow::Overflow;
-use crate::{Entry, ToolErrorKind, Violation, size};
+use crate::{Entry, ToolErrorKind, Violation, WholeOutput, size};
 
 /// The maximum length in bytes of a URI, name, media type or description of a content piece.
 const MAX_LABEL_BYTES: usize = 8 * 1024;
 
 /// Truncates a result to the tool's limit, and stores the full output if there is a store.
 ///
-/// Texts keep their head and tail. A structured value cannot be truncated, so it is left out.
-///
-/// # Errors
-/// Returns [`ToolErrorKind::InvalidOutput`] if a structured value over the limit is required by the output schema.
-pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<ToolResult, ToolErrorKind> {
-    let entry = overflow.entry;
-    let limit = limit(entry);
+/// Texts keep their head and tail. A structured value cannot be truncated, so it is left out, even if the output schema promises it: the
+/// call has run, and an error would invite its repetition.
+pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> ToolResult {
+    if overflow.from.is_some_and(|(caller, _)| caller.service::<WholeOutput>().is_some()) {
+        return result;
+    }
+    let limit = limit(overflow.entry);
     let mut note = None;
     if let Some(size) = result.structured.as_ref().and_then(|value| size::over(value, limit)) {
-        if entry.tool().output.is_some() && !result.is_error {
-            return Err(ToolErrorKind::InvalidOutput {
-                violations: vec![Violation::whole(
-                    format!("at most {limit} bytes of JSON; request less at a time"),
-                    match result.structured.and_then(|value| overflow.keep(value.to_string())) {
-                        Some(handle) => {
-                            format!("{size} bytes, which {} reads by the handle {handle}", overflow.reader())
-                        }
-                        None => format!("{size} bytes"),
-                    },
-                )],
-            });
-        }
         note = result.structured.take().and_then(|value| left_out(overflow, &result.content, &value, size));
     }
     if note.is_none() && is_short(&result.content, limit) {
-        return Ok(result);
+        return result;
     }
     bound_pieces(&mut result.content, Limits::MAX_PIECES - usize::from(note.is_some()));
     let noted = note.as_ref().and_then(Content::as_text).map_or(0, str::len);
@@ -43,7 +30,7 @@ pub(super) fn bound(overflow: Overflow<'_>, mut result: ToolResult) -> Result<To
     result.content.extend(note);
     let mut left = Limits::MAX_BINARY_BYTES;
     result.content.iter_mut().for_each(|content| drop_oversized(content, &mut left));
-    Ok(result)
+    result
 }
 
 /// Truncates the texts of an error, which a tool can make arbitrarily long.

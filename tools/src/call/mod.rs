@@ -298,7 +298,7 @@ async fn run_stages(
     if !result.is_error && entry.tool().output.is_some() && is_complete() {
         in_time((call.deadline.at(), call.limit), || entry.check_output(result.structured.as_ref()))?;
     }
-    let mut result = bound::bound(overflow, result)?;
+    let mut result = bound::bound(overflow, result);
     if !notes.is_empty() {
         note::add(&mut result, notes);
     }

@@ -63,6 +63,16 @@ impl CallDeadline {
         Self { initial: self.initial, moved }
     }
 
+    /// Moves the deadline to `at`, unless it is later already.
+    fn prolong(&self, at: Instant) {
+        let mut moved = lock(self.moved());
+        if moved.open_questions > 0 {
+            moved.left = moved.left.max(at.saturating_duration_since(Instant::now()));
+        } else {
+            moved.at = moved.at.max(at);
+        }
+    }
+
     fn moved(&self) -> &Arc<Mutex<MovedDeadline>> {
         let new = || MovedDeadline { at: self.initial, left: Duration::ZERO, open_questions: 0, waker: None };
         self.moved.get_or_init(|| Arc::new(Mutex::new(new())))
@@ -111,6 +121,18 @@ impl ToolContext {
         let host = self.facts.deadline.map(Instant::from_std);
         let by = host.into_iter().chain(self.call().and_then(|call| call.latest())).fold(by, Instant::min);
         (by, by.saturating_duration_since(now))
+    }
+
+    /// Gives the running call its whole time limit again, because the tool reports progress. The call ends at the latest after `longest`,
+    /// or after twice its limit if that is longer. A limit or a deadline that the host sets stays.
+    pub fn renew_deadline(&self, longest: Duration) {
+        let Some(call) = self.call().filter(|call| call.caller.facts.timeout.is_none()) else { return };
+        let limit = call.limit;
+        let last = call.deadline.initial.checked_add(longest.saturating_sub(limit).max(limit));
+        let at = Instant::now().checked_add(limit);
+        if let Some(at) = at.into_iter().chain(last).chain(call.latest()).min() {
+            call.deadline.prolong(at);
+        }
     }
 
     /// Stops the clocks of the running call and its outer calls and starts their [`PersonClock`]s, for an approval or a question that

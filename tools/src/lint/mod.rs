@@ -11,7 +11,9 @@ mod wording;
 
 use std::sync::Arc;
 
-use crate::{Catalog, RegisterError, ToolContext};
+use serde_json::Value;
+
+use crate::{Catalog, Effects, Entry, RegisterError, Tool, ToolContext};
 
 pub use fault::{Fault, LintRule, Severity};
 
@@ -88,12 +90,29 @@ impl Lint {
                 let message = "it declares no effects; declare them, such as with Effects::Pure";
                 faults.push(Fault::warning(entry, LintRule::Effects, message));
             }
+            faults.extend(unnamed(entry).map(|argument| {
+                let message = format!(
+                    "no template names `{argument}`; a call with an address, a URL or a path there is asked about"
+                );
+                Fault::warning(entry, LintRule::Effects, message)
+            }));
             examples::check(&scope, self.cx.as_ref(), entry, &mut faults).await;
         }
         faults.retain(|fault| !self.waives(fault.rule));
         faults.sort_by(|one, other| one.tool.cmp(&other.tool));
         faults
     }
+}
+
+/// Returns the arguments that the user's effects of a writing tool do not name, and that may hold an address, a URL or a path.
+fn unnamed(entry: &Entry) -> impl Iterator<Item = &String> {
+    let Tool { effects, parameters, .. } = entry.tool();
+    let declared = match effects {
+        Effects::Declared(declared) if declared.foreign && !effects.is_read_only() => Some(declared),
+        _ => None,
+    };
+    let arguments = parameters.get("properties").and_then(Value::as_object).into_iter().flat_map(|names| names.keys());
+    declared.into_iter().flat_map(move |declared| arguments.clone().filter(move |name| !declared.names(name)))
 }
 
 /// Returns the tools that the catalog holds but cannot run. Examples are checked one by one elsewhere.

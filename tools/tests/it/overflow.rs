@@ -97,13 +97,15 @@ async fn a_structured_value_over_the_limit_is_kept_as_json() {
     assert!(result.to_text().starts_with("a summary\n[a structured value of"), "{}", result.to_text());
     assert_eq!((result.structured.as_ref(), read(&result.to_text())), (None, value.clone()));
 
-    // If a schema promises a structured value, the call fails, but its result is stored.
+    // The call has run, so its text stays even if a schema promises the structured value.
     let promising = limited("t", 100).with_output(json!({"type": "object"}));
-    let error =
-        catalog(promising, ToolResult::structured(value.clone())).execute(&cx, "t", json!({})).await.unwrap_err();
-    let ToolErrorKind::InvalidOutput { violations, .. } = error.kind() else { panic!("{error}") };
-    let handle = violations[0].found.split("handle ").nth(1).unwrap();
-    assert_eq!(store.read(Some("a"), handle).as_deref(), Some(&*value.to_string()));
+    let result = catalog(promising, ToolResult::structured(value.clone())).execute(&cx, "t", json!({})).await.unwrap();
+    assert_eq!((result.structured.as_ref(), result.is_error, read(&result.to_text())), (None, false, value.clone()));
+
+    let whole = ToolResult::structured(value);
+    let cx = cx.with_service(tools::WholeOutput);
+    let result = catalog(limited("t", 100), whole.clone()).execute(&cx, "t", json!({})).await.unwrap();
+    assert_eq!(result, whole);
 }
 
 #[tokio::test]

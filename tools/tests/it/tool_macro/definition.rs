@@ -143,6 +143,7 @@ fn every_attribute_arrives() {
         destroys: templates(&["cache:{url|host}/{{all}}"]),
         open_world: true,
         idempotent: true,
+        foreign: false,
     };
     assert_eq!(save.effects, Effects::Declared(declared));
     assert_eq!(save.examples[0].arguments, json!({"url": "https://example.org", "path": "a"}));
