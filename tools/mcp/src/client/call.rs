@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, ServerResult};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult};
 use rmcp::service::ServiceError;
-use tools::{Digest, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolName, ToolResult, Violation};
+use serde_json::Value;
+use tools::{
+    Digest, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolName, ToolResult, Violation,
+};
 
+use super::ServerTool;
+use super::defaults::fill;
 use super::failure::failure;
 use super::link::Link;
-use super::result::tool_result;
+use super::result::{readable_result, tool_result};
 use super::rounds::{self, Answers};
 use super::tasks;
 
@@ -20,11 +25,13 @@ pub(super) struct RemoteTool {
     tool: ToolName,
     /// The digest of the definition that the tool was registered with.
     digest: Digest,
+    /// The schema of the arguments at the server.
+    schema: Arc<JsonObject>,
 }
 
 impl RemoteTool {
-    pub(super) fn new(link: Arc<Link>, name: Arc<str>, tool: ToolName, digest: Digest) -> Self {
-        Self { link, name, tool, digest }
+    pub(super) fn new(link: Arc<Link>, tool: ToolName, definition: &ServerTool, digest: Digest) -> Self {
+        Self { link, name: definition.name().into(), tool, digest, schema: definition.0.input_schema.clone() }
     }
 
     async fn run(&self, cx: ToolContext, arguments: Input) -> Result<ToolResult, ToolErrorKind> {
@@ -38,7 +45,12 @@ impl RemoteTool {
         let make = |answers: Answers| {
             let mut params = CallToolRequestParams::new(self.name.to_string());
             // The pipeline shares the arguments, so this is their one copy.
-            params.arguments = arguments.value().as_object().cloned();
+            let mut arguments = arguments.value().clone();
+            fill(&self.schema, &mut arguments);
+            params.arguments = match arguments {
+                Value::Object(arguments) => Some(arguments),
+                _ => None,
+            };
             (params.input_responses, params.request_state) = (answers.responses, answers.state);
             ClientRequest::from(CallToolRequest::new(params))
         };
@@ -47,7 +59,11 @@ impl RemoteTool {
             ServerResult::CreateTaskResult(created) => tasks::follow(&self.link, &cx, created.task).await,
             // A result without content is none of a call's for rmcp.
             ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Ok(tool_result(CallToolResult::default())),
-            _ => Err(failure(self.link.name(), ServiceError::UnexpectedResponse)),
+            // A result with a defective block is none for rmcp either.
+            other => match serde_json::to_value(other) {
+                Ok(value) => Ok(readable_result(value)),
+                Err(_) => Err(failure(self.link.name(), ServiceError::UnexpectedResponse)),
+            },
         }
     }
 }
@@ -55,6 +71,11 @@ impl RemoteTool {
 impl Handler for RemoteTool {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         HandlerFuture::new(async { self.run(cx, arguments).await.map_err(Into::into) })
+    }
+
+    /// Checks that the definition is approved before a person is asked about the call.
+    fn check(&self, _cx: &ToolContext, _arguments: &Input) -> Result<(), ToolError> {
+        self.link.check_permitted(&self.tool, &self.digest).map_err(Into::into)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{CancelledNotificationParam, ClientRequest, ProgressToken, RequestId, ServerResult};
@@ -10,6 +11,9 @@ use tools::{Progress, ToolContext};
 
 /// The reason that a server is told when a call has ended before its answer.
 const ABANDONED: &str = "the caller no longer waits for the result";
+
+/// The time of a call that its progress can prolong it to.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
 
 /// The requests to a server that run for a call of a tool, with the context of the call.
 ///
@@ -82,6 +86,7 @@ impl Calls {
             cx = find();
         }
         if let Some(cx) = cx {
+            cx.renew_deadline(LONGEST);
             cx.report(progress);
         }
     }

@@ -151,7 +151,7 @@ impl Connection {
             let again = if has_tools {
                 self.list(peer).await
             } else {
-                let none = Listing { items: Vec::new(), fresh_until: None, cut: None };
+                let none = Listing { items: Vec::new(), fresh_until: None, cut: None, notes: Vec::new() };
                 self.update(none, model::Resource::is_offered(peer)).await
             };
             let interval = sleep(MIN_INTERVAL);

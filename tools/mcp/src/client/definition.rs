@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use tools::protocol::{Icon, InvalidName};
 use tools::{Tool, ToolName, visible_line, visible_text};
 
+use super::defaults::make_optional;
 use super::schema_texts::{has_invisible, make_visible};
 use super::{ServerName, ServerTool};
 
@@ -29,7 +30,8 @@ pub(super) fn imported(
     let tool = tool.0.clone();
     let description = description(server, &tool);
     let mut notes = Notes::default();
-    let parameters = notes.schema(tool.input_schema);
+    let mut parameters = notes.schema(tool.input_schema);
+    parameters.as_object_mut().into_iter().for_each(make_optional);
     let mut imported = Tool::new(name, description, parameters)?.with_audit(true);
     imported.title = tool.title.map(|title| visible_line(&title, MAX_TITLE)).filter(|title| !title.is_empty());
     imported.output = tool.output_schema.map(|schema| notes.schema(schema));

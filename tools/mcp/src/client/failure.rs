@@ -18,7 +18,7 @@ const URL_ELICITATION_REQUIRED: ErrorCode = ErrorCode(-32042);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// The time until a call on a new connection can succeed.
-const RECONNECTION: Duration = Duration::from_secs(2);
+pub(super) const RECONNECTION: Duration = Duration::from_secs(2);
 
 impl Link {
     /// Returns the reason why the connection has ended, such as the last words of a process, if it is known soon.
@@ -60,7 +60,12 @@ pub(super) fn failure(server: &ServerName, error: ServiceError) -> ToolErrorKind
     let failed = |message| ToolErrorKind::ExecutionFailed { message };
     match error {
         ServiceError::McpError(error) => {
-            let message = shown(&error.message);
+            let mut message = shown(&error.message);
+            if let Some(data) =
+                error.data.as_ref().filter(|data| !data.is_null() && error.code != URL_ELICITATION_REQUIRED)
+            {
+                message += &format!(" ({})", shown(data.as_str().unwrap_or(&data.to_string())));
+            }
             match error.code {
                 ErrorCode::METHOD_NOT_FOUND => ToolErrorKind::Unavailable {
                     reason: format!("the MCP server {server} does not support this: {message}"),

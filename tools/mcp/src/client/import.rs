@@ -19,6 +19,7 @@ pub struct Import {
     pub(super) known: Vec<(ToolName, ServerTool)>,
     pub(super) has_resources: bool,
     pub(super) login_advice: String,
+    pub(super) call_timeout: Option<Duration>,
 }
 
 impl Import {
@@ -36,6 +37,7 @@ impl Import {
             known: Vec::new(),
             has_resources: false,
             login_advice: "ask the user to log in to it".to_owned(),
+            call_timeout: None,
         }
     }
 
@@ -43,6 +45,15 @@ impl Import {
     #[must_use]
     pub fn with_connect_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
+    }
+
+    /// Sets the time limit of calls, which begins anew with each report of progress. Without one, the limit is that of other tools.
+    ///
+    /// A call ends at the latest 10 minutes after its start, or after twice its limit if that is longer. A time limit that the host sets
+    /// for all calls does not begin anew.
+    #[must_use]
+    pub fn with_call_timeout(self, timeout: Option<Duration>) -> Self {
+        Self { call_timeout: timeout, ..self }
     }
 
     /// Sets whether the server may ask for messages of the host's model, and is told so. It gets them only in calls whose context has a

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::Peer;
@@ -9,6 +10,7 @@ use tokio::sync::{Notify, watch};
 use tools::{Digest, ToolErrorKind, ToolName, visible_line};
 
 use super::calls::Calls;
+use super::failure::RECONNECTION;
 use super::lists::Lists;
 use super::{Import, ImportError, Review, Server, ServerName, Status};
 
@@ -24,6 +26,8 @@ pub(super) struct Link {
     present: Mutex<HashMap<ToolName, Digest>>,
     pub(super) review: Option<Arc<dyn Review>>,
     login_advice: String,
+    /// The time limit of calls. `None` is that of other tools.
+    pub(super) call_timeout: Option<Duration>,
     server: Server,
     /// True if the server may ask for messages of the host's model.
     pub(super) has_sampling: bool,
@@ -71,6 +75,7 @@ impl Link {
             present,
             review: import.review.clone(),
             login_advice: import.login_advice.clone(),
+            call_timeout: import.call_timeout,
             server: import.server.clone(),
             has_sampling: import.has_sampling,
             calls,
@@ -127,7 +132,8 @@ impl Link {
         });
     }
 
-    /// Connects the server if no call has done so yet, waits until its tools are listed, and returns the peer.
+    /// Connects the server if no call has done so yet, waits until its tools are listed, and returns the peer. Waits for the next
+    /// connection for a while if the server is not connected.
     ///
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if the server cannot be connected or listed.
@@ -136,7 +142,18 @@ impl Link {
         let mut state = self.state.subscribe();
         // The sender is in `self`, so both channels are open.
         let _ = state.wait_for(|state| !matches!(state, State::Idle | State::Connecting)).await;
-        let peer = self.peer()?;
+        let peer = match self.peer() {
+            Ok(peer) => peer,
+            Err(_) => {
+                let is_decided = |state: &State| match state {
+                    State::Up(peer) => !peer.is_transport_closed(),
+                    State::Closed => true,
+                    State::Idle | State::Connecting | State::Down { .. } => false,
+                };
+                let _ = tokio::time::timeout(RECONNECTION, state.wait_for(is_decided)).await;
+                self.peer()?
+            }
+        };
         let mut listed = self.listed.subscribe();
         tokio::select! {
             _ = listed.wait_for(|listed| !matches!(listed, Listed::Pending)) => {}
@@ -163,8 +180,7 @@ impl Link {
     /// # Errors
     /// Returns [`ToolErrorKind::Unavailable`] if the host does not permit it, or if the server has another definition now.
     pub(super) fn check(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
-        let permitted = self.review.as_ref().map_or(Ok(()), |review| review.check(tool, digest));
-        permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })?;
+        self.check_permitted(tool, digest)?;
         let present = self.present.lock().unwrap_or_else(PoisonError::into_inner).get(tool).copied();
         // A server that lists a tool no more answers for itself.
         if present.is_some_and(|present| present != *digest) {
@@ -180,6 +196,15 @@ impl Link {
             return Err(ToolErrorKind::Unavailable { reason });
         }
         Ok(())
+    }
+
+    /// Checks that the host permits calls that were made for a definition with this digest.
+    ///
+    /// # Errors
+    /// Returns [`ToolErrorKind::Unavailable`] with the host's reason.
+    pub(super) fn check_permitted(&self, tool: &ToolName, digest: &Digest) -> Result<(), ToolErrorKind> {
+        let permitted = self.review.as_ref().map_or(Ok(()), |review| review.check(tool, digest));
+        permitted.map_err(|reason| ToolErrorKind::Unavailable { reason })
     }
 
     /// Returns the peer of the present connection.

@@ -1,6 +1,8 @@
 //! Lists of a server, page by page and within limits.
 
 use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -9,8 +11,9 @@ use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use rmcp::{RoleClient, model};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
+use tools::visible_line;
 
 use super::Cut;
 
@@ -29,6 +32,16 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time limit of a whole list.
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The fields of an item that it is read without if they have another form. The first ones matter least.
+const OPTIONAL: [&str; 8] =
+    ["_meta", "icons", "annotations", "execution", "size", "title", "outputSchema", "description"];
+
+/// The field with the schema of a tool's arguments.
+const SCHEMA: &str = "inputSchema";
+
+/// The maximum length of a name in a note, in characters.
+const MAX_NAME: usize = 128;
+
 /// The items of a list.
 #[derive(Debug)]
 pub(super) struct Listing<T> {
@@ -37,6 +50,8 @@ pub(super) struct Listing<T> {
     /// The time until which the list is fresh, if the server tells one for each page.
     pub(super) fresh_until: Option<Instant>,
     pub(super) cut: Option<Cut>,
+    /// Notes about items that were left out or read without some of their fields.
+    pub(super) notes: Vec<String>,
 }
 
 /// An item that is not of its type.
@@ -99,9 +114,10 @@ listed!(Prompt, prompts, "prompts", ListPromptsRequest, ListPromptsResult, promp
 /// # Errors
 /// Returns an error if a page cannot be read, or is no page of this list.
 pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T>, ServiceError> {
-    let mut listing = Listing { items: Vec::new(), fresh_until: None, cut: None };
+    let mut listing = Listing { items: Vec::new(), fresh_until: None, cut: None, notes: Vec::new() };
+    let (mut known, hasher) = (HashSet::new(), RandomState::new());
     let mut seen = HashSet::new();
-    let (mut cursor, mut bytes, deadline) = (None, 0, Instant::now() + LIST_TIMEOUT);
+    let (mut cursor, mut bytes, mut repeated, deadline) = (None, 0, 0, Instant::now() + LIST_TIMEOUT);
     for number in 1.. {
         let request = T::request(PaginatedRequestParams::default().with_cursor(cursor));
         let options = PeerRequestOptions::with_timeout(PAGE_TIMEOUT);
@@ -119,8 +135,17 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             1 => fresh_until,
             _ => listing.fresh_until.zip(fresh_until).map(|(one, other)| one.min(other)),
         };
-        for item in items {
-            bytes += item.as_ref().map_or(0, json_len);
+        let mut present = Vec::new();
+        for (item, fault) in items {
+            let (length, hash) = item.as_ref().map_or((0, None), |item| measured(item, &hasher));
+            if hash.is_some_and(|hash| known.contains(&hash)) {
+                // A page that repeats an earlier one, as after a cursor that leads nowhere.
+                repeated += 1;
+                continue;
+            }
+            present.extend(hash);
+            bytes += length;
+            listing.notes.extend(fault);
             if listing.items.len() == MAX_ITEMS {
                 listing.cut = Some(Cut::Items { most: MAX_ITEMS });
             } else if bytes > MAX_BYTES {
@@ -131,47 +156,84 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             }
             return Ok(listing);
         }
-        let Some(next) = next else { return Ok(listing) };
+        known.extend(present);
+        let Some(next) = next else { break };
         if number == MAX_PAGES {
             listing.cut = Some(Cut::Pages { most: MAX_PAGES });
-            return Ok(listing);
+            break;
         }
         if !seen.insert(next.clone()) {
             listing.cut = Some(Cut::Repeated);
-            return Ok(listing);
+            break;
         }
         cursor = Some(next);
+    }
+    if repeated > 0 {
+        listing.notes.push(format!("its pages repeat {repeated} items of `{}`, which count once", T::KEY));
     }
     Ok(listing)
 }
 
-type MixedPage<T> = (Vec<Result<T, Malformed>>, Option<String>, Option<u64>);
+/// An item of a page, with a note about fields without which it was read.
+type Item<T> = (Result<T, Malformed>, Option<String>);
+
+type MixedPage<T> = (Vec<Item<T>>, Option<String>, Option<u64>);
 
 /// Reads a page. If one item is malformed, rmcp does not recognise the page, so its items are read one by one.
 fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
     match T::page(result) {
-        Ok((items, next, ttl)) => Ok((items.into_iter().map(Ok).collect(), next, ttl)),
+        Ok((items, next, ttl)) => Ok((items.into_iter().map(|item| (Ok(item), None)).collect(), next, ttl)),
         Err(Value::Object(mut fields)) => {
             let Some(Value::Array(items)) = fields.remove(T::KEY) else { return Err(ServiceError::UnexpectedResponse) };
             let next = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);
-            let item = |value: Value| {
-                let name = value["name"].as_str().unwrap_or_default().to_owned();
-                serde_json::from_value(value).map_err(|error| Malformed { name, reason: error.to_string() })
-            };
-            Ok((items.into_iter().map(item).collect(), next.filter(|next| !next.is_empty()), ttl))
+            Ok((items.into_iter().map(read_item).collect(), next, ttl))
         }
         Err(_) => Err(ServiceError::UnexpectedResponse),
     }
 }
 
-/// Returns the length of an item, in bytes of JSON.
-fn json_len(item: &impl Serialize) -> usize {
-    struct Length(usize);
+/// Reads an item, without optional fields that have another form.
+fn read_item<T: Listed>(mut value: Value) -> Item<T> {
+    let error = match T::deserialize(&value) {
+        Ok(item) => return (Ok(item), None),
+        Err(error) => error,
+    };
+    let name = value["name"].as_str().unwrap_or_default().to_owned();
+    let mut dropped = Vec::new();
+    // A tool without arguments may come without a schema, or with an empty list, which is an empty object in some languages.
+    let schema = value.get(SCHEMA).unwrap_or(&Value::Null);
+    if T::KEY == model::Tool::KEY && (schema.is_null() || *schema == json!([])) && value.is_object() {
+        value[SCHEMA] = json!({"type": "object"});
+        dropped.push(SCHEMA);
+        if let Ok(item) = T::deserialize(&value) {
+            return (
+                Ok(item),
+                Some(format!("{:?} has no schema, so it takes any arguments", visible_line(&name, MAX_NAME))),
+            );
+        }
+    }
+    for field in OPTIONAL {
+        let Some(fields) = value.as_object_mut() else { break };
+        if fields.remove(field).is_some() {
+            dropped.push(field);
+            if let Ok(item) = T::deserialize(&value) {
+                let (name, fields) = (visible_line(&name, MAX_NAME), dropped.join(", "));
+                return (Ok(item), Some(format!("{name:?} is read without {fields}, which has another form")));
+            }
+        }
+    }
+    (Err(Malformed { name, reason: error.to_string() }), None)
+}
 
-    impl Write for Length {
+/// Returns the length of an item, in bytes of JSON, and a number that differs for other items.
+fn measured(item: &impl Serialize, hasher: &RandomState) -> (usize, Option<u64>) {
+    struct Measure<H>(usize, H);
+
+    impl<H: Hasher> Write for Measure<H> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
+            self.1.write(bytes);
             Ok(bytes.len())
         }
 
@@ -180,8 +242,8 @@ fn json_len(item: &impl Serialize) -> usize {
         }
     }
 
-    let mut length = Length(0);
+    let mut measure = Measure(0, hasher.build_hasher());
     // Writing fails at an item that is no JSON, which no item is.
-    let _ = serde_json::to_writer(&mut length, item);
-    length.0
+    let _ = serde_json::to_writer(&mut measure, item);
+    (measure.0, Some(measure.1.finish()))
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rmcp::model;
+use serde_json::{Value, json};
 use tools::protocol::wire::NameGrammar;
 use tools::{Digest, Entry, RegisterError, Tool, ToolName, visible_line};
 
@@ -12,10 +13,17 @@ use super::definition::imported;
 use super::destination::Destination;
 use super::link::Link;
 use super::listing::Listing;
+use super::schema_repair::repaired;
 use super::{Refusal, Refused, Report, ServerTool};
 
 /// The maximum length of a name in a report, in characters.
 const MAX_SHOWN: usize = 128;
+
+/// The maximum length of a name that nobody has approved yet, in bytes.
+const MAX_PLAIN: usize = 64;
+
+/// The maximum length of the places of dropped rules in a note, in characters.
+const MAX_PLACES: usize = 500;
 
 /// The number of definitions after which other tasks of the thread get their turn.
 const BATCH: usize = 32;
@@ -67,7 +75,7 @@ impl Registration {
         listing: Listing<model::Tool>,
         has_resources: bool,
     ) -> Report {
-        let mut report = Report { cut: listing.cut, ..Report::default() };
+        let mut report = Report { cut: listing.cut, notes: listing.notes, ..Report::default() };
         // An update that was interrupted has left some.
         self.earlier.extend(self.entries.drain());
         let mut seen = Seen::default();
@@ -114,8 +122,39 @@ impl Registration {
         let digest = definition.digest();
         seen.present.insert(name.clone(), digest);
         check_wire_names(&name, &mut seen.digested)?;
-        notes.extend(self.add(link, &name, &definition, digest)?);
+        match self.add(link, &name, &definition, digest) {
+            Ok(more) => notes.extend(more),
+            Err(refusal) => {
+                // A host that only refuses a definition does not wait for an approval of it.
+                let waits = link.check_permitted(&name, &digest).is_err();
+                if matches!(refusal, Refusal::Review { .. }) && waits {
+                    self.keep_refused(link, name, &definition, digest);
+                }
+                return Err(refusal);
+            }
+        }
         Ok(name)
+    }
+
+    /// Keeps the name of a tool whose definition the host refuses, so that a call ends with the reason: with the earlier definition, or
+    /// without a word of the server.
+    fn keep_refused(&mut self, link: &Arc<Link>, name: ToolName, definition: &ServerTool, digest: Digest) {
+        let kept = match self.earlier.remove(&name) {
+            Some(earlier) => Ok(earlier),
+            None if !is_plain(definition.name()) => return,
+            None => {
+                let description =
+                    format!("[This tool of the MCP server {} waits for the user's approval.]", link.name());
+                let tool = Tool::new(name.clone(), description, json!({"type": "object"})).map_err(RegisterError::Name);
+                let registered =
+                    tool.and_then(|tool| self.register(link, definition, tool.with_audit(true), digest, None));
+                registered.map(|entry| Registered { entry, digest })
+            }
+        };
+        match kept {
+            Ok(kept) => drop(self.entries.insert(name, kept)),
+            Err(error) => tracing::debug!(server = link.name().as_str(), "{error}"),
+        }
     }
 
     /// Adds one tool. Returns notes about it.
@@ -126,27 +165,68 @@ impl Registration {
         definition: &ServerTool,
         digest: Digest,
     ) -> Result<Vec<String>, Refusal> {
-        let (tool, notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
-        let tool = reviewed(link, definition, tool)?;
-        let entry = match self.earlier.remove(name) {
-            Some(earlier) if *earlier.entry.tool() == tool && earlier.digest == digest => earlier.entry,
-            old => {
-                let old = old.map(|old| old.entry);
-                let handler = RemoteTool::new(link.clone(), definition.name().into(), name.clone(), digest);
-                let outcome = match &old {
-                    Some(old) => self.destination.replace(old, tool, handler),
-                    None => self.destination.register(tool, handler),
-                };
-                if outcome.is_err() {
-                    // The tool has changed, so its earlier definition must not stay.
-                    old.iter().for_each(|old| self.destination.unregister(old));
-                }
-                outcome?
+        let (tool, mut notes) = imported(link.name(), name, definition).map_err(RegisterError::Name)?;
+        let mut tool = reviewed(link, definition, tool)?;
+        if let Some(timeout) = link.call_timeout {
+            tool.limits.timeout_ms.get_or_insert(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+        }
+        let old = match self.earlier.remove(name) {
+            Some(earlier) if earlier.digest == digest && is_same(earlier.entry.tool(), &tool) => {
+                self.entries.insert(name.clone(), earlier);
+                return Ok(notes);
             }
+            old => old.map(|old| old.entry),
         };
+        let mut outcome = self.register(link, definition, tool.clone(), digest, old.as_ref());
+        if let Err(RegisterError::Schema { .. }) = outcome {
+            for (part, schema) in [("arguments", Some(&mut tool.parameters)), ("results", tool.output.as_mut())] {
+                let Some((usable, dropped)) = schema.as_ref().and_then(|schema| repaired(Value::clone(schema))) else {
+                    continue;
+                };
+                schema.into_iter().for_each(|schema| *schema = usable.clone());
+                if !dropped.is_empty() {
+                    let places = visible_line(&dropped.join(", "), MAX_PLACES);
+                    notes.push(format!("{name} is offered without rules of its {part} that cannot be used: {places}"));
+                }
+            }
+            outcome = self.register(link, definition, tool, digest, old.as_ref());
+        }
+        if outcome.is_err() {
+            // The tool has changed, so its earlier definition must not stay.
+            old.iter().for_each(|old| self.destination.unregister(old));
+        }
+        let entry = outcome?;
         self.entries.insert(name.clone(), Registered { entry, digest });
         Ok(notes)
     }
+
+    /// Registers a tool, or replaces an earlier entry by it.
+    fn register(
+        &self,
+        link: &Arc<Link>,
+        definition: &ServerTool,
+        tool: Tool,
+        digest: Digest,
+        old: Option<&Arc<Entry>>,
+    ) -> Result<Arc<Entry>, RegisterError> {
+        let handler = RemoteTool::new(link.clone(), tool.name.clone(), definition, digest);
+        match old {
+            Some(old) => self.destination.replace(old, tool, handler),
+            None => self.destination.register(tool, handler),
+        }
+    }
+}
+
+/// Returns true if a name that nobody has approved yet can only be read as a name.
+fn is_plain(name: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    (1..=MAX_PLAIN).contains(&name.len()) && name.chars().all(is_word)
+}
+
+/// Returns true if a definition is that of an entry, whose schemas may have been repaired.
+fn is_same(entry: &Tool, tool: &Tool) -> bool {
+    let Tool { parameters, output, .. } = entry;
+    *entry == Tool { parameters: parameters.clone(), output: output.clone(), ..tool.clone() }
 }
 
 impl Drop for Registration {

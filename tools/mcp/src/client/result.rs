@@ -1,6 +1,7 @@
 //! The result of a server's tool as a result of a call.
 
 use rmcp::model::{self, CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
 use tools::protocol::ResourceContents;
 use tools::{Content, Json, ToolResult};
 
@@ -10,15 +11,117 @@ const DONE: &str = "ok";
 /// The text of a failure without content.
 const FAILED: &str = "the tool failed and gave no reason";
 
+/// The fields of a block that no model reads.
+const OPTIONAL: [&str; 3] = ["annotations", "_meta", "icons"];
+
+/// The maximum length of a block that cannot be read, in bytes of JSON.
+const MAX_SHOWN: usize = 4 * 1024;
+
 pub(super) fn tool_result(result: CallToolResult) -> ToolResult {
-    let is_error = result.is_error == Some(true);
-    let structured = result.structured_content.map(Json::from);
-    let mut content: Vec<_> = result.content.into_iter().map(block).collect();
-    if content.is_empty() {
-        let text = structured.as_ref().map(|value| value.value().to_string());
-        content.push(Content::text(text.unwrap_or_else(|| if is_error { FAILED } else { DONE }.to_owned())));
+    let content = result.content.into_iter().map(block).collect();
+    made(content, result.structured_content, result.is_error == Some(true))
+}
+
+/// Returns a result that may have defects. Each block is read by itself, and one that cannot be read is shown as JSON.
+pub(super) fn readable_result(result: Value) -> ToolResult {
+    let mut fields = match result {
+        Value::Object(fields)
+            if ["content", "structuredContent", "isError"].iter().any(|key| fields.contains_key(*key)) =>
+        {
+            fields
+        }
+        Value::String(text) => return made(vec![Content::text(text)], None, false),
+        other => return made(Vec::new(), Some(other), false),
+    };
+    let blocks = match fields.remove("content").unwrap_or_default() {
+        Value::Array(blocks) => blocks,
+        Value::Null => Vec::new(),
+        block => vec![block],
+    };
+    let is_error = fields.get("isError").is_some_and(|flag| flag == true || flag == "true");
+    made(blocks.into_iter().map(readable_block).collect(), fields.remove("structuredContent"), is_error)
+}
+
+/// Returns the result of a call. The structured value is part of the content, because a model reads nothing else.
+fn made(mut content: Vec<Content>, structured: Option<Value>, is_error: bool) -> ToolResult {
+    if let Some(value) = structured.as_ref().filter(|value| content.is_empty() || says_more(value, &content)) {
+        content.push(Content::text(value.to_string()));
     }
-    ToolResult { content, structured, is_error, task: None }
+    if content.is_empty() {
+        content.push(Content::text(if is_error { FAILED } else { DONE }));
+    }
+    ToolResult { content, structured: structured.map(Json::from), is_error, task: None }
+}
+
+/// Returns true if a value is neither empty nor the same as the texts.
+fn says_more(value: &Value, content: &[Content]) -> bool {
+    let texts: Vec<_> = content.iter().filter_map(Content::as_text).collect();
+    let is_empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
+    !is_empty && !are_same(value, &texts)
+}
+
+/// Returns true if texts are a value: one of them is its JSON, or each is one element. Servers put a value that is no object into the
+/// field `result` of one.
+fn are_same(value: &Value, texts: &[&str]) -> bool {
+    let is_same = |value: &Value, text: &str| match value {
+        Value::String(value) if value == text => true,
+        value => serde_json::from_str::<Value>(text).is_ok_and(|text| text == *value),
+    };
+    if texts.iter().any(|text| is_same(value, text)) {
+        return true;
+    }
+    match value {
+        Value::Object(fields) if fields.len() == 1 => {
+            fields.get("result").is_some_and(|result| are_same(result, texts))
+        }
+        Value::Array(elements) => {
+            elements.len() == texts.len() && elements.iter().zip(texts).all(|(element, text)| is_same(element, text))
+        }
+        _ => false,
+    }
+}
+
+/// Converts a block that may have defects.
+fn readable_block(value: Value) -> Content {
+    if let Some(read) = read_block(&value) {
+        return read;
+    }
+    let mut block = match value {
+        Value::Object(block) => block,
+        Value::String(text) => return Content::text(text),
+        other => return shown(&other),
+    };
+    block.retain(|key, value| !value.is_null() && !OPTIONAL.contains(&key.as_str()));
+    match (block.get("type").and_then(Value::as_str), block.get("text"), block.get("uri")) {
+        (None | Some("text"), Some(text), _) => {
+            return Content::text(text.as_str().map_or_else(|| text.to_string(), str::to_owned));
+        }
+        (Some("resource_link"), _, Some(uri)) if !block.contains_key("name") => {
+            let uri = uri.clone();
+            block.insert("name".to_owned(), uri);
+        }
+        _ => {}
+    }
+    let block = Value::Object(block);
+    read_block(&block).unwrap_or_else(|| shown(&block))
+}
+
+fn read_block(value: &Value) -> Option<Content> {
+    serde_json::from_value(value.clone()).ok().map(block)
+}
+
+/// Returns a block that cannot be read as a text, without its data.
+fn shown(block: &Value) -> Content {
+    let mut block = block.clone();
+    for field in ["data", "blob"] {
+        if let Some(data) = block.get_mut(field) {
+            *data = json!(format!("[{} bytes]", data.as_str().map_or(0, str::len)));
+        }
+    }
+    let json = block.to_string();
+    let end = (0..=json.len().min(MAX_SHOWN)).rfind(|end| json.is_char_boundary(*end)).unwrap_or(0);
+    let cut = if end < json.len() { "…" } else { "" };
+    Content::text(format!("[a block of the server that is no content of MCP: {}{cut}]", &json[..end]))
 }
 
 /// Converts a content block. Its annotations and metadata are for other programs than a model.
@@ -48,5 +151,87 @@ pub(super) fn resource_content(contents: model::ResourceContents) -> Content {
             Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } }
         }
         other => Content::text(serde_json::to_string(&other).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(result: Value) -> String {
+        readable_result(result).to_text()
+    }
+
+    fn content(blocks: Value) -> Vec<Content> {
+        readable_result(json!({"content": blocks})).content
+    }
+
+    #[test]
+    fn a_structured_value_reaches_the_model_unless_a_text_says_the_same() {
+        let block = |text: &str| json!({"type": "text", "text": text});
+        for (texts, structured, expected) in [
+            (json!([block("2 items")]), json!({"items": ["a"]}), "2 items\n{\"items\":[\"a\"]}"),
+            (json!([block("{ \"items\": [\"a\"] }")]), json!({"items": ["a"]}), "{ \"items\": [\"a\"] }"),
+            (json!([block("it"), block("{\"n\":1}")]), json!({"n": 1}), "it\n{\"n\":1}"),
+            (json!([block("hello")]), json!({"result": "hello"}), "hello"),
+            (json!([block("5")]), json!({"result": 5}), "5"),
+            (json!([block("a"), block("{\"n\":1}")]), json!({"result": ["a", {"n": 1}]}), "a\n{\"n\":1}"),
+            (json!([block("a")]), json!({"result": ["a", "b"]}), "a\n{\"result\":[\"a\",\"b\"]}"),
+            (json!([block("a")]), json!(null), "a"),
+            (json!([block("a")]), json!({}), "a"),
+            (json!([]), json!([1]), "[1]"),
+        ] {
+            for is_error in [false, true] {
+                let value = json!({"content": texts, "structuredContent": structured, "isError": is_error});
+                let result = readable_result(value.clone());
+                assert_eq!((result.to_text().as_str(), result.is_error), (expected, is_error));
+                assert_eq!(result.structured.as_ref().map(|json| json.value().clone()), Some(structured.clone()));
+                assert_eq!(tool_result(serde_json::from_value(value).unwrap()), result);
+            }
+        }
+    }
+
+    #[test]
+    fn a_defective_block_does_not_take_the_others_with_it() {
+        let read = content(json!([
+            {"type": "text", "text": "useful"}, {"type": "json", "json": {"a": 1}}, {"type": "image", "data": "aW1n"},
+            {"type": "image", "data": "aW1n", "mimeType": "image/png", "annotations": {"audience": "all"}},
+        ]));
+        let texts: Vec<_> = read.iter().filter_map(Content::as_text).collect();
+        assert_eq!(texts[0], "useful");
+        assert!(texts[1].contains(r#""json":{"a":1}"#), "{texts:?}");
+        assert!(texts[2].contains("[4 bytes]") && !texts[2].contains("aW1n"), "{texts:?}");
+        assert!(matches!(&read[3], Content::Image { .. }));
+    }
+
+    #[test]
+    fn a_block_with_one_meaning_is_read() {
+        let link = |uri: &str| Content::ResourceLink {
+            uri: uri.to_owned(),
+            name: uri.to_owned(),
+            description: None,
+            mime_type: None,
+            size: None,
+        };
+        assert_eq!(content(json!([{"type": "resource_link", "uri": "file:///a"}])), [link("file:///a")]);
+        for (blocks, expected) in [
+            (json!(["plain"]), "plain"),
+            (json!("plain"), "plain"),
+            (json!({"type": "text", "text": "alone"}), "alone"),
+            (json!([{"text": "no type"}]), "no type"),
+            (json!([{"type": "text", "text": {"n": 1}}]), r#"{"n":1}"#),
+            (json!([{"type": "text", "text": "a", "annotations": "x", "_meta": 1}]), "a"),
+            (json!(null), "ok"),
+        ] {
+            assert_eq!(content(blocks), [Content::text(expected)]);
+        }
+    }
+
+    #[test]
+    fn a_result_of_another_form_is_shown() {
+        assert_eq!(text(json!({"items": [1]})), r#"{"items":[1]}"#);
+        assert_eq!(text(json!("done")), "done");
+        let long = content(json!([{"type": "x", "y": "ä".repeat(MAX_SHOWN)}]));
+        assert!(long[0].as_text().unwrap().len() < MAX_SHOWN + 100);
     }
 }

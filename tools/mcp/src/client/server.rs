@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "http")]
 use super::HttpServer;
+use super::matching::Matched;
 use super::message_limit::MAX_MESSAGE_BYTES;
 use super::service::Client;
 use super::unanswered::Unanswered;
@@ -130,7 +131,7 @@ impl Guard {
 }
 
 fn lines((read, write): Streams) -> impl rmcp::transport::Transport<RoleClient> {
-    Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES))
+    Matched::new(Unanswered::new(AsyncRwTransport::new(read, write).with_max_line_length(MAX_MESSAGE_BYTES)))
 }
 
 async fn handshake<T, E, A>(

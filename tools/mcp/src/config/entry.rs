@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -18,8 +19,55 @@ pub struct ServerEntry {
     pub transport: Transport,
     /// True if sessions do not use the server.
     pub is_disabled: bool,
+    /// The time limit of its calls without progress. `None` is that of other tools.
+    pub call_timeout: Option<Duration>,
+    /// The fields of the entry that have no meaning here.
+    pub ignored: Vec<String>,
     pub(super) path: PathBuf,
     pub(super) place: String,
+}
+
+/// The fields of an entry with a meaning.
+const KNOWN: [&str; 11] =
+    ["args", "command", "cwd", "disabled", "env", "headers", oauth_client::FIELD, TIMEOUT, "toolcrib", "type", "url"];
+
+/// The field with the time limit of calls.
+const TIMEOUT: &str = "timeout";
+
+/// The longest time limit of calls.
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Returns the fields of an entry that have no meaning.
+pub(super) fn ignored(entry: &Map<String, Value>) -> Vec<String> {
+    entry.keys().filter(|key| !KNOWN.contains(&key.as_str())).cloned().collect()
+}
+
+/// Returns the time limit of calls: a text such as `90s`, or a number of milliseconds. Numbers below 1000 are seconds, as in programs whose
+/// limits are seconds, because few calls end within so few milliseconds.
+pub(super) fn call_timeout(entry: &Map<String, Value>) -> Result<Option<Duration>, Misplaced> {
+    let expected = "a time limit, such as 60000 (milliseconds) or \"60s\"";
+    let fault = || (TIMEOUT.to_owned(), Fault::Expected { expected });
+    let Some(value) = Fields(entry).get(TIMEOUT) else { return Ok(None) };
+    let timeout = match value {
+        Value::Number(number) => {
+            let number = number.as_f64().filter(|number| *number > 0.0).ok_or_else(fault)?;
+            let seconds = if number < 1000.0 { number } else { number / 1000.0 };
+            Duration::try_from_secs_f64(seconds).map_err(|_| fault())?
+        }
+        Value::String(text) => {
+            let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let number: u64 = digits.trim().parse().map_err(|_| fault())?;
+            match &text[digits.len()..] {
+                "ms" => Duration::from_millis(number),
+                "s" => Duration::from_secs(number),
+                "m" | "min" => Duration::from_secs(number.saturating_mul(60)),
+                "h" => Duration::from_secs(number.saturating_mul(3600)),
+                _ => return Err(fault()),
+            }
+        }
+        _ => return Err(fault()),
+    };
+    if timeout.is_zero() { Err(fault()) } else { Ok(Some(timeout.min(MAX_TIMEOUT))) }
 }
 
 /// The way to reach a server.

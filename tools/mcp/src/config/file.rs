@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 use tools::Json;
 
-use super::entry::{ServerEntry, Transport};
+use super::entry::{self, ServerEntry, Transport};
 use super::fields::{Fields, Misplaced};
 use super::{ConfigError, Fault, ServerSettings};
 use crate::client::ServerName;
@@ -140,6 +140,27 @@ impl McpFile {
         Ok(())
     }
 
+    /// Sets decisions of the user about a server of this file: effects by the name of a tool, and whether calls need no question. Others
+    /// stay.
+    ///
+    /// # Errors
+    /// Returns an error if they are not usable, or if a value on the way is not an object.
+    pub fn decide(
+        &mut self,
+        server: &ServerName,
+        effects: impl IntoIterator<Item = (String, Value)>,
+        allow: bool,
+    ) -> Result<(), ConfigError> {
+        let place = [SERVERS, server.as_str(), SETTINGS];
+        if allow {
+            self.object_at(&place)?.insert("allow".to_owned(), true.into());
+        }
+        for (tool, declared) in effects {
+            self.object_at(&[&place[..], &["effects"]].concat())?.insert(tool, declared);
+        }
+        self.settings(server.as_str()).map(drop)
+    }
+
     /// Removes a server. Returns true if there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         let servers = self.document.get_mut(SERVERS).and_then(Value::as_object_mut);
@@ -196,6 +217,8 @@ impl McpFile {
         Ok(ServerEntry {
             transport: Transport::parse(fields).map_err(misplaced)?,
             is_disabled: Fields(fields).flag("disabled").map_err(misplaced)?,
+            call_timeout: entry::call_timeout(fields).map_err(misplaced)?,
+            ignored: entry::ignored(fields),
             path: self.path.clone(),
             place: at.join("."),
         })

@@ -18,6 +18,7 @@ mod expansion;
 mod fields;
 mod file;
 mod oauth_client;
+mod remarks;
 mod settings;
 
 pub use entry::{ServerEntry, Transport};
@@ -25,4 +26,5 @@ pub use error::{ConfigError, Fault};
 pub use expansion::Variables;
 pub use file::{FileOwner, McpFile};
 pub use oauth_client::OAuthClient;
+pub use remarks::EffectsRemark;
 pub use settings::ServerSettings;

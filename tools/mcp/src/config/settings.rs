@@ -1,6 +1,6 @@
 //! [`ServerSettings`]: what the user permits a server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use tools::protocol::Declared;
@@ -11,7 +11,7 @@ use super::expansion::is_name;
 use super::fields::{Fields, Misplaced};
 
 /// The key of a tool that stands for all tools without a key of their own.
-const ALL: &str = "*";
+pub(super) const ALL: &str = "*";
 
 /// The word for effects that only read, at the server of the tool.
 const READ_ONLY: &str = "read_only";
@@ -20,7 +20,7 @@ const READ_ONLY: &str = "read_only";
 const PURE: &str = "pure";
 
 /// The fields.
-const FIELDS: [&str; 4] = ["variables", "grant", "sampling", "effects"];
+const FIELDS: [&str; 5] = ["variables", "grant", "sampling", "allow", "effects"];
 
 /// The decisions of the user about a server. Only the user's own file has them.
 ///
@@ -41,11 +41,13 @@ pub struct ServerSettings {
     pub grant: Option<Vec<String>>,
     /// True if the server may ask for messages of the host's model.
     pub sampling: bool,
-    effects: BTreeMap<String, Declaration>,
+    /// True if its tools without declared effects may be called without a question.
+    pub allow: bool,
+    pub(super) effects: BTreeMap<String, Declaration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Declaration {
+pub(super) enum Declaration {
     ReadOnly,
     Effects(Effects),
 }
@@ -76,20 +78,23 @@ impl ServerSettings {
                 value => {
                     let effects = serde_json::from_value(value.clone());
                     let fault = |error: serde_json::Error| Fault::Effects { reason: error.to_string() };
-                    Declaration::Effects(effects.map_err(|error| (place(), fault(error)))?)
+                    let mut effects = effects.map_err(|error| (place(), fault(error)))?;
+                    if let Effects::Declared(declared) = &mut effects {
+                        declared.foreign = true;
+                    }
+                    Declaration::Effects(effects)
                 }
             };
             Ok((tool.clone(), declaration))
         });
-        let sampling = fields.flag("sampling")?;
-        Ok(Self { variables, grant, sampling, effects: declared.collect::<Result<_, Misplaced>>()? })
+        let (sampling, allow) = (fields.flag("sampling")?, fields.flag("allow")?);
+        Ok(Self { variables, grant, sampling, allow, effects: declared.collect::<Result<_, Misplaced>>()? })
     }
 
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
     /// them the definition stays as it is: an open-world write.
     pub fn with_declared_effects(&self, name: &str, tool: Tool) -> Tool {
-        let declaration = self.effects.get(name).or_else(|| self.effects.get(ALL));
-        match declaration {
+        match self.declaration(name) {
             Some(Declaration::Effects(effects)) => tool.with_effects(effects.clone()),
             Some(Declaration::ReadOnly) => match read_only(&tool) {
                 Some(effects) => tool.with_effects(effects),
@@ -97,6 +102,10 @@ impl ServerSettings {
             },
             None => tool,
         }
+    }
+
+    pub(super) fn declaration(&self, name: &str) -> Option<&Declaration> {
+        self.effects.get(name).or_else(|| self.effects.get(ALL))
     }
 
     /// Returns the effects that the user declared for tools of the server, without those of tools that are read-only.
@@ -107,9 +116,9 @@ impl ServerSettings {
         })
     }
 
-    /// Returns the names of tools that have declared effects and are not among these.
-    pub(crate) fn effects_without_tool<'a>(&'a self, tools: &'a BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
-        self.effects.keys().map(String::as_str).filter(|name| *name != ALL && !tools.contains(name))
+    /// Returns true if effects are declared as read-only.
+    pub fn has_read_only(&self) -> bool {
+        self.effects.values().any(|declaration| *declaration == Declaration::ReadOnly)
     }
 
     /// Returns the settings with these variables added.
@@ -165,6 +174,7 @@ mod tests {
             (json!({"variables": "A"}), "variables"),
             (json!({"grant": ["fs"]}), "grant"),
             (json!({"sampling": "yes"}), "sampling"),
+            (json!({"allow": ["t"]}), "allow"),
             (json!({"Grant": []}), "Grant"),
             (json!({"projects": {}}), "projects"),
             (json!({"effects": {"a": "reads"}}), "effects.a"),

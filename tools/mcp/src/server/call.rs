@@ -7,9 +7,8 @@ use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, Conte
 use rmcp::service::RequestContext;
 use serde_json::Value;
 use tools::protocol::wire::Format;
-use tools::{Arguments, CancellationToken, Entry, Json, ToolContext, ToolError, ToolErrorKind};
+use tools::{Arguments, CancellationToken, Content, Entry, Json, ToolContext, ToolError, ToolErrorKind};
 
-use super::CallRequest;
 use super::approval::PeerApprover;
 use super::drive::Driven;
 use super::generation::Generation;
@@ -20,6 +19,7 @@ use super::question::PeerPerson;
 use super::result::call_tool_result;
 use super::running::{AskedOf, Finished, Outcome, Running};
 use super::served::ServedTools;
+use super::{CallRequest, Options};
 
 impl Handler {
     /// Runs a call, or goes on with the call that the request resumes. `unread` are its arguments if they are no object.
@@ -49,7 +49,7 @@ impl Handler {
                 };
                 let peer = Peer::new(capabilities, takes_tasks, answers, permit.clone());
                 let (cx, token) = self.context(&entry, &peer.0, context);
-                let work = Box::pin(execute(tools, entry, cx, asked.params.clone()));
+                let work = Box::pin(execute(tools, entry, cx, asked.params.clone(), self.options.clone()));
                 Running::new(asked, peer, token, (permit, self.calls.running.token()), work)
             }
         };
@@ -86,12 +86,22 @@ impl Handler {
 }
 
 /// Runs the pipeline.
-async fn execute(tools: Arc<ServedTools>, entry: Arc<Entry>, cx: ToolContext, arguments: Json) -> Outcome {
-    let outcome = tools::call::execute(tools, &cx, entry.name().as_str(), Arguments::Json(arguments)).await;
+async fn execute(
+    tools: Arc<ServedTools>,
+    entry: Arc<Entry>,
+    cx: ToolContext,
+    arguments: Json,
+    options: Arc<Options>,
+) -> Outcome {
+    let given = Arguments::Json(arguments.clone());
+    let outcome = tools::call::execute(tools, &cx, entry.name().as_str(), given).await;
     match outcome {
         Ok(result) => Ok(Finished::Call(call_tool_result(&entry, result))),
         Err(error) if error.is_recoverable() => {
-            Ok(Finished::Call(call_tool_result(&entry, cx.error_result(Some(&entry), &error))))
+            let mut result = cx.error_result(Some(&entry), &error);
+            let advice = options.advice.as_ref().and_then(|advice| advice(&entry, &arguments, &error));
+            result.content.extend(advice.map(Content::text));
+            Ok(Finished::Call(call_tool_result(&entry, result)))
         }
         Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
     }

@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Entry, ToolName, visible_line};
 
+use super::names::Underscored;
+
 /// Begins a cursor, so that a text of another origin is refused.
 const CURSOR: &str = "after ";
 
@@ -26,11 +28,16 @@ pub(super) struct Page {
 }
 
 impl Definitions {
-    pub(super) fn new(entries: &[Arc<Entry>]) -> Self {
+    pub(super) fn new(entries: &[Arc<Entry>], names: &Underscored) -> Self {
         let (mut tools, mut left_out) = (Vec::new(), Vec::new());
         for entry in entries {
             match definition(entry) {
-                Ok(tool) => tools.push(tool),
+                Ok(mut tool) => {
+                    if let Some(name) = names.shown(entry.name()) {
+                        tool.name = name.to_owned().into();
+                    }
+                    tools.push(tool);
+                }
                 Err(reason) => left_out.push((entry.name().clone(), reason)),
             }
         }

@@ -82,7 +82,7 @@ impl ServerHandler for Handler {
     /// Returns the name and the schema, because `rmcp` reads no more of it, for each call.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let tools = self.shared.tools.borrow();
-        let tool = tools.definitions().find(name)?;
+        let tool = tools.definition(name)?;
         Some(Tool::new_with_raw(tool.name.clone(), None, tool.input_schema.clone()))
     }
 

@@ -11,8 +11,10 @@ mod generation;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod json_text;
 mod log_level;
 mod methods;
+mod names;
 mod oversized;
 mod peer;
 mod permit;
@@ -34,7 +36,7 @@ use std::time::Duration;
 
 use rmcp::model::ServerConfig;
 use tokio::sync::watch;
-use tools::{ToolContext, ToolName};
+use tools::{Entry, Json, ToolContext, ToolError, ToolName};
 
 use self::calls::Calls;
 use self::handler::Handler;
@@ -45,6 +47,7 @@ use self::tasks::TaskLimits;
 pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
 pub use methods::{MethodError, MethodFuture, Methods};
+pub use names::ServedNames;
 pub use peer::{Peer, PeerError, PeerRequest};
 pub use served::ServedTools;
 pub use streams::ServeError;
@@ -81,6 +84,7 @@ struct Shared {
 
 #[derive(Clone)]
 struct Options {
+    advice: Option<Arc<Advice>>,
     name: String,
     version: String,
     methods: Option<Arc<dyn Methods>>,
@@ -92,6 +96,9 @@ struct Options {
     /// The answer to the first request of a client, which is made of the others.
     info: OnceLock<ServerConfig>,
 }
+
+/// Returns the next step of the client's person after an error of a call with these arguments.
+type Advice = dyn Fn(&Entry, &Json, &ToolError) -> Option<String> + Send + Sync;
 
 /// One `tools/call` of a client, for which the host makes a context.
 #[derive(Debug)]
@@ -124,6 +131,7 @@ impl ToolServer {
     /// Creates a server. `context` makes the context of each call.
     pub fn new(tools: ServedTools, context: impl Fn(&CallRequest<'_>) -> ToolContext + Send + Sync + 'static) -> Self {
         let options = Options {
+            advice: None,
             name: "toolcrib".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             methods: None,
@@ -147,6 +155,16 @@ impl ToolServer {
     pub fn with_identity(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         let options = self.options();
         (options.name, options.version) = (name.into(), version.into());
+        self
+    }
+
+    /// Sets a function that returns the next step after an error of a call, such as the words in the client's configuration that permit it.
+    #[must_use]
+    pub fn with_advice(
+        mut self,
+        advice: impl Fn(&Entry, &Json, &ToolError) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.options().advice = Some(Arc::new(advice));
         self
     }
 

@@ -1,4 +1,4 @@
-//! [`Oversized`]: the answers to messages that are too long to be read.
+//! [`Oversized`]: the answers to messages that are too long to be read, or no JSON.
 
 use std::io;
 use std::pin::Pin;
@@ -14,17 +14,29 @@ use serde::de::{IgnoredAny, MapAccess, Visitor};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
+use super::json_text::is_json;
+
 /// The length of the begin and of the end of a message that are searched for the id, in bytes.
 const SEARCHED: usize = 1024;
+
+/// The memory that is kept for the next line, in bytes.
+const KEPT: usize = 64 * 1024;
 
 /// The number of requests that wait for their refusal.
 const MAX_REFUSALS: usize = 16;
 
-/// A transport of lines, which refuses requests that are too long.
+/// A transport of lines, which refuses requests that are too long and lines that are no JSON.
 pub(super) struct Oversized<R: AsyncRead + Unpin, W: AsyncWrite> {
     lines: AsyncRwTransport<RoleServer, Watched<R>, W>,
-    refused: mpsc::Receiver<RequestId>,
+    refused: mpsc::Receiver<Refused>,
     max_bytes: usize,
+}
+
+/// A line that is refused.
+enum Refused {
+    TooLong(RequestId),
+    /// Its id is unknown.
+    NoJson,
 }
 
 impl<R, W> Oversized<R, W>
@@ -34,8 +46,8 @@ where
 {
     pub(super) fn new(read: R, write: W, max_bytes: usize) -> Self {
         let (refuse, refused) = mpsc::channel(MAX_REFUSALS);
-        let (begin, end) = (Vec::new(), Vec::new());
-        let read = Watched { read, max_bytes, length: 0, begin, end, refuse };
+        let (begin, end, line) = Default::default();
+        let read = Watched { read, max_bytes, length: 0, begin, end, line, refuse };
         Self { lines: AsyncRwTransport::new_server(read, write).with_max_line_length(max_bytes), refused, max_bytes }
     }
 }
@@ -58,9 +70,15 @@ where
         loop {
             tokio::select! {
                 biased;
-                Some(id) = self.refused.recv() => {
-                    let reason = format!("the message is longer than {} bytes", self.max_bytes);
-                    let refusal = TxJsonRpcMessage::<RoleServer>::error(ErrorData::invalid_request(reason, None), Some(id));
+                Some(refused) = self.refused.recv() => {
+                    let (error, id) = match refused {
+                        Refused::TooLong(id) => {
+                            let reason = format!("the message is longer than {} bytes", self.max_bytes);
+                            (ErrorData::invalid_request(reason, None), Some(id))
+                        }
+                        Refused::NoJson => (ErrorData::parse_error("the message is no JSON", None), None),
+                    };
+                    let refusal = TxJsonRpcMessage::<RoleServer>::error(error, id);
                     // The answer leaves even if this future is dropped.
                     tokio::spawn(self.lines.send(refusal));
                 }
@@ -82,7 +100,9 @@ struct Watched<R> {
     length: usize,
     begin: Vec<u8>,
     end: Vec<u8>,
-    refuse: mpsc::Sender<RequestId>,
+    /// The line so far, unless it is too long.
+    line: Vec<u8>,
+    refuse: mpsc::Sender<Refused>,
 }
 
 impl<R> Watched<R> {
@@ -94,12 +114,19 @@ impl<R> Watched<R> {
             self.begin.extend_from_slice(&text[..text.len().min(room)]);
             self.end.extend_from_slice(&text[text.len().saturating_sub(SEARCHED)..]);
             self.end.drain(..self.end.len().saturating_sub(SEARCHED));
+            let fits = self.length <= self.max_bytes;
+            if fits {
+                self.line.extend_from_slice(text);
+            }
             if text.len() < part.len() {
-                if self.length > self.max_bytes
-                    && let Some(id) = request_id(&self.begin, &self.end)
-                {
-                    let _ = self.refuse.try_send(id);
-                }
+                let refused = match fits {
+                    true if self.line.trim_ascii().is_empty() || is_json(&self.line) => None,
+                    true => Some(Refused::NoJson),
+                    false => request_id(&self.begin, &self.end).map(Refused::TooLong),
+                };
+                refused.into_iter().for_each(|refused| drop(self.refuse.try_send(refused)));
+                self.line.clear();
+                self.line.shrink_to(KEPT);
                 self.length = 0;
                 self.begin.clear();
                 self.end.clear();

@@ -15,6 +15,8 @@ pub(super) fn call_tool_result(entry: &Entry, result: ToolResult) -> CallToolRes
     if let Some(structured) = structured.as_ref().filter(|_| content.is_empty()) {
         content.push(ContentBlock::text(structured.to_string()));
     }
+    // Clients refuse a success without the structure that the tool promises, which may have been over the limit of results.
+    let is_error = is_error || structured.is_none() && entry.tool().output.is_some();
     let mut written = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     // A failed call need not satisfy the schema.
     written.structured_content =

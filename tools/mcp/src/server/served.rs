@@ -7,10 +7,12 @@ use tools::protocol::wire::{NameCollision, NameGrammar, WireNames};
 use tools::{Entry, ToolError};
 
 use super::definitions::Definitions;
+use super::names::{ServedNames, Underscored};
 
 /// A fixed set of tools for clients, with its definitions.
 pub struct ServedTools {
     names: WireNames,
+    underscored: Underscored,
     definitions: Definitions,
     scope: Box<dyn Resolve>,
 }
@@ -24,11 +26,28 @@ impl ServedTools {
         entries: impl IntoIterator<Item = Arc<Entry>>,
         scope: impl Resolve + 'static,
     ) -> Result<Self, NameCollision> {
+        Self::with_names(entries, scope, ServedNames::default())
+    }
+
+    /// Creates a set whose tools have names of this form. Calls may use either form.
+    ///
+    /// # Errors
+    /// Returns an error if two tools have the same name on the wire.
+    pub fn with_names(
+        entries: impl IntoIterator<Item = Arc<Entry>>,
+        scope: impl Resolve + 'static,
+        form: ServedNames,
+    ) -> Result<Self, NameCollision> {
         let mut entries: Vec<_> = entries.into_iter().collect();
         entries.sort_by(|a, b| a.name().cmp(b.name()));
         entries.dedup_by(|a, b| a.name() == b.name());
         let names = WireNames::new(NameGrammar::Mcp, entries.iter().map(|entry| entry.name()))?;
-        Ok(Self { names, definitions: Definitions::new(&entries), scope: Box::new(scope) })
+        let underscored = match form {
+            ServedNames::Dotted => Underscored::default(),
+            ServedNames::Underscored => Underscored::new(entries.iter().map(|entry| entry.name())),
+        };
+        let definitions = Definitions::new(&entries, &underscored);
+        Ok(Self { names, underscored, definitions, scope: Box::new(scope) })
     }
 
     /// Returns the tools that could not be defined for clients, each with the reason.
@@ -40,11 +59,19 @@ impl ServedTools {
         &self.definitions
     }
 
+    /// Returns the definition of the tool that a client means.
+    pub(super) fn definition(&self, text: &str) -> Option<&rmcp::model::Tool> {
+        self.definitions.find(text).or_else(|| self.definitions.find(self.underscored.shown(&self.names.tool(text)?)?))
+    }
+
     /// Returns the tool that a client means.
     ///
     /// # Errors
     /// Returns the error of the scope. A name that no tool can have is not found.
     pub(super) fn find(&self, text: &str) -> Result<Arc<Entry>, ToolError> {
+        if let Some(name) = self.underscored.tool(text) {
+            return self.scope.resolve(name.as_str());
+        }
         let name = self.names.tool(text);
         self.scope.resolve(name.as_ref().map_or(&*WireNames::absent(text), |name| name.as_str()))
     }

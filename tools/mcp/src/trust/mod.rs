@@ -4,6 +4,7 @@
 mod approvals;
 mod error;
 mod executable;
+mod pending_file;
 mod pins;
 mod subject;
 

@@ -1,6 +1,6 @@
 //! [`Pins`]: the definitions of a server's tools that the user has approved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +11,9 @@ use similar::TextDiff;
 use tools::{Digest, Tool, ToolName};
 
 use super::TrustError;
+use super::pending_file::PendingFile;
 use crate::client::{Review, ServerName, ServerTool};
-use crate::config::ServerSettings;
+use crate::config::{EffectsRemark, ServerSettings};
 use crate::private_file;
 
 /// The maximum size of a file, in bytes.
@@ -37,6 +38,7 @@ pub struct Pins {
     path: PathBuf,
     server: ServerName,
     settings: ServerSettings,
+    kept: PendingFile,
     state: Mutex<State>,
 }
 
@@ -66,8 +68,12 @@ struct State {
     pinned: Option<Pinned>,
     /// The definitions of the present list, until it is complete.
     listed: Pinned,
-    /// The definitions of the latest list that are not the pinned ones.
+    /// The definitions that are not the pinned ones, of the latest list and of earlier ones.
     pending: Vec<Pending>,
+    /// True after a list of the server.
+    is_listed: bool,
+    /// The tools whose declared effects do not fit their schema, with the reason.
+    faults: BTreeMap<ToolName, String>,
 }
 
 /// The file of pins.
@@ -94,8 +100,10 @@ impl Pins {
     pub fn open(path: impl Into<PathBuf>, server: ServerName, settings: ServerSettings) -> Result<Self, TrustError> {
         let path = path.into();
         let pinned = read(&path, &server)?;
-        let state = Mutex::new(State { pinned, ..State::default() });
-        Ok(Self { path, server, settings, state })
+        let kept = PendingFile::beside(&path);
+        let pending = pinned.as_ref().map(|pinned| pending(pinned, kept.read())).unwrap_or_default();
+        let state = Mutex::new(State { pinned, pending, ..State::default() });
+        Ok(Self { path, server, settings, kept, state })
     }
 
     /// Returns the pinned definitions, for [`Import::with_known`](crate::client::Import::with_known).
@@ -110,9 +118,15 @@ impl Pins {
         self.lock().pinned.is_some()
     }
 
-    /// Returns the definitions of the latest list that wait for approval, sorted by name.
+    /// Returns the definitions of the latest list, and of earlier ones, that wait for approval, sorted by name.
     pub fn pending(&self) -> Vec<Pending> {
         self.lock().pending.clone()
+    }
+
+    /// Returns the definitions that wait for approval, if the server has listed its tools since the pins were opened.
+    pub fn news(&self) -> Vec<Pending> {
+        let state = self.lock();
+        if state.is_listed { state.pending.clone() } else { Vec::new() }
     }
 
     /// Pins definitions that the user has seen. Refresh the import after this, so that they are registered.
@@ -128,6 +142,7 @@ impl Pins {
         let mut state = self.lock();
         state.pending.retain(|pending| pinned.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
         state.pinned = Some(pinned);
+        self.keep(&state.pending);
         Ok(())
     }
 
@@ -142,6 +157,7 @@ impl Pins {
         let digests = |pinned: &Pinned| pinned.iter().map(|(name, pin)| (name.clone(), pin.digest)).collect::<Vec<_>>();
         let has_changed = state.pinned.as_ref().is_none_or(|pinned| digests(pinned) != digests(&read));
         if has_changed {
+            state.pending.retain(|pending| read.get(&pending.tool).is_none_or(|pin| pin.definition != pending.present));
             state.pinned = Some(read);
         }
         Ok(has_changed)
@@ -164,6 +180,7 @@ impl Pins {
     /// Returns [`TrustError::Write`] if the file cannot be removed.
     pub fn remove(self) -> Result<bool, TrustError> {
         self.keep_resources(false);
+        self.keep(&[]);
         private_file::remove(&self.path).map_err(|source| TrustError::Write { path: self.path, source })
     }
 
@@ -209,6 +226,24 @@ impl Pins {
         }
     }
 
+    /// Keeps definitions for the command that approves them.
+    fn keep(&self, pending: &[Pending]) {
+        let tools = pending.iter().map(|pending| (pending.tool.clone(), pending.present.clone())).collect();
+        if let Err(error) = self.kept.write(&tools) {
+            let path = self.kept.path().display();
+            tracing::warn!(server = self.server.as_str(), "{path} cannot be changed: {error}");
+        }
+    }
+
+    /// Returns remarks about the declared effects, such as one that does not fit the pinned definition of its tool.
+    pub fn remarks(&self) -> Vec<EffectsRemark> {
+        let known = self.known();
+        if !self.is_pinned() {
+            return Vec::new();
+        }
+        self.settings.remarks(&self.server, known.iter().map(|(name, tool)| (name, tool)))
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -227,7 +262,23 @@ impl Review for Pins {
             Some(Some(pinned)) if pinned.digest == digest => {}
             Some(pinned) => return Err(self.refusal(&name, pinned.is_some())),
         }
-        Ok(self.settings.with_declared_effects(definition.name(), tool))
+        let declared = self.settings.with_declared_effects(definition.name(), tool.clone());
+        match declared.effects.check(&declared.parameters) {
+            Ok(()) => {
+                self.lock().faults.remove(&name);
+                Ok(declared)
+            }
+            // Without effects, a call would be an open-world write; with wrong ones it must not run.
+            Err(error) => {
+                let server = &self.server;
+                let reason = format!(
+                    "the effects of {:?} for the server {server} in mcp.json are wrong: {error}; the user corrects them",
+                    definition.name()
+                );
+                self.lock().faults.insert(name, reason);
+                Ok(tool)
+            }
+        }
     }
 
     fn end_list(&self, has_resources: bool) -> Vec<String> {
@@ -244,27 +295,22 @@ impl Review for Pins {
             });
             state.pinned = Some(pinned);
         }
-        let names: BTreeSet<_> = listed.values().map(|pin| pin.definition.name()).collect();
-        let notes = self.settings.effects_without_tool(&names).map(|name| {
-            format!(
-                "the effects of {name:?} have no meaning, because the server has no tool of this name; correct the name"
-            )
-        });
-        let notes = notes.collect();
-        let pinned = state.pinned.as_ref();
-        let pending = listed.into_iter().filter_map(|(tool, pin)| {
-            let pinned = pinned.and_then(|pinned| pinned.get(&tool));
-            let is_pinned = pinned.is_some_and(|pinned| pinned.digest == pin.digest);
-            let pinned = pinned.map(|pinned| pinned.definition.clone());
-            (!is_pinned).then_some(Pending { tool, pinned, present: pin.definition })
-        });
-        state.pending = pending.collect();
-        notes
+        let remarks = self.settings.remarks(&self.server, listed.iter().map(|(name, pin)| (name, &pin.definition)));
+        let earlier = self.kept.read().into_iter().filter(|(name, _)| !listed.contains_key(name));
+        let present = listed.iter().map(|(name, pin)| (name.clone(), pin.definition.clone()));
+        let all = earlier.chain(present).collect();
+        let pending = state.pinned.as_ref().map(|pinned| pending(pinned, all)).unwrap_or_default();
+        if pending != state.pending || !pending.is_empty() {
+            self.keep(&pending);
+        }
+        (state.pending, state.is_listed) = (pending, true);
+        remarks.into_iter().map(|remark| remark.text).collect()
     }
 
     fn check(&self, name: &ToolName, digest: &Digest) -> Result<(), String> {
-        match self.lock().pinned.as_ref().and_then(|pinned| pinned.get(name)) {
-            Some(pin) if pin.digest == *digest => Ok(()),
+        let state = self.lock();
+        match state.pinned.as_ref().and_then(|pinned| pinned.get(name)) {
+            Some(pin) if pin.digest == *digest => state.faults.get(name).map_or(Ok(()), |reason| Err(reason.clone())),
             pin => Err(self.refusal(name, pin.is_some())),
         }
     }
@@ -292,6 +338,15 @@ impl Pending {
         let diff = TextDiff::configure().timeout(MAX_DIFF_TIME).diff_lines(&pinned, &present);
         diff.unified_diff().context_radius(3).header("approved", "present").to_string()
     }
+}
+
+/// Returns the definitions that are not the pinned ones, sorted by name.
+fn pending(pinned: &Pinned, present: BTreeMap<ToolName, ServerTool>) -> Vec<Pending> {
+    let differs = |(tool, present): (ToolName, ServerTool)| {
+        let pinned = pinned.get(&tool).map(|pin| pin.definition.clone());
+        (pinned.as_ref() != Some(&present)).then_some(Pending { tool, pinned, present })
+    };
+    present.into_iter().filter_map(differs).collect()
 }
 
 fn read(path: &std::path::Path, server: &ServerName) -> Result<Option<Pinned>, TrustError> {

@@ -24,7 +24,7 @@ DEFAULTS = {("llm.generate", "model"): "client/default"}
 
 
 def serve_arguments(root):
-    return ["serve", "--no-config", "--root", str(root)]
+    return ["serve", "--no-config", "--names", "dotted", "--root", str(root)]
 
 
 @contextlib.contextmanager

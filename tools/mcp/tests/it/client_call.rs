@@ -50,6 +50,7 @@ async fn content_of_every_kind_and_the_structured_value_arrive() {
                     {"type": "resource", "resource": {"uri": "file:///a", "mime_type": "text/plain", "text": "body"}},
                     {"type": "resource", "resource": {"uri": "file:///b", "mime_type": "x/y", "blob": "YmxvYg=="}},
                     {"type": "resource_link", "uri": "file:///c", "name": "c", "description": "d", "size": 3},
+                    {"type": "text", "text": "{\"n\":1}"},
                 ],
                 "structured": {"n": 1},
             })

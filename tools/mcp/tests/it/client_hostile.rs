@@ -16,7 +16,7 @@ use crate::scripted::{cx, imported};
 type Script = dyn Fn(&Value) -> Vec<String> + Send + Sync;
 
 /// A server that answers each line of the client with lines of a script. An empty line ends the connection.
-fn raw(script: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
+pub(crate) fn raw(script: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
     let script: Arc<Script> = Arc::new(script);
     let open = move || {
         let script = script.clone();
@@ -39,12 +39,12 @@ fn raw(script: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import
     Import::new("s".parse().unwrap(), Server::from_streams(open))
 }
 
-fn result(message: &Value, result: Value) -> String {
+pub(crate) fn result(message: &Value, result: Value) -> String {
     json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string()
 }
 
 /// Answers the handshake of revision 2025-11-25 and the list of tools, and leaves calls to a script.
-fn legacy(tools: Value, call: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
+pub(crate) fn legacy(tools: Value, call: impl Fn(&Value) -> Vec<String> + Send + Sync + 'static) -> Import {
     raw(move |message| match message["method"].as_str().unwrap() {
         "server/discover" => {
             let error = json!({"code": -32601, "message": "Method not found"});
@@ -62,7 +62,7 @@ fn initialized() -> Value {
     json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info})
 }
 
-fn done(message: &Value) -> Vec<String> {
+pub(crate) fn done(message: &Value) -> Vec<String> {
     vec![result(message, json!({"content": [{"type": "text", "text": "done"}]}))]
 }
 
@@ -119,11 +119,12 @@ async fn a_malformed_definition_affects_no_other() {
     ]);
     let (catalog, _servers, imported) = imported(legacy(tools, done)).await;
     let report = imported.ready().await.unwrap();
-    assert_eq!(report.tools, ["mcp:s/a", "mcp:s/%-1"]);
+    assert_eq!(report.tools, ["mcp:s/a", "mcp:s/b%E2%80%AE", "mcp:s/c", "mcp:s/e", "mcp:s/%-1"]);
+    assert_eq!(report.notes.len(), 3, "{report:?}");
     assert!(report.refused.iter().all(|refused| matches!(refused.refusal, Refusal::Malformed { .. })));
     let refused: Vec<_> = report.refused.iter().map(|refused| refused.tool.as_str()).collect();
-    assert_eq!(refused, ["b<U+202E>", "c", "", "", "e"]);
-    assert_eq!(catalog.names().len(), 2);
+    assert_eq!(refused, ["", ""]);
+    assert_eq!(catalog.names().len(), 5);
 }
 
 #[tokio::test]
@@ -172,14 +173,17 @@ async fn answers_that_nobody_waits_for_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_result_of_another_kind_is_an_error() {
-    for wrong in
-        [json!({"prompts": []}), json!({"content": "text"}), json!([1]), json!({"content": [{"type": "video"}]})]
-    {
-        let import = legacy(a_tool(), move |message| vec![result(message, wrong.clone())]);
+async fn a_result_of_another_kind_is_shown_as_it_is() {
+    for (other, text) in [
+        (json!({"prompts": []}), r#"{"prompts":[]}"#),
+        (json!({"content": "text"}), "text"),
+        (json!([1]), "[1]"),
+        (json!({"content": [{"type": "video"}]}), r#"{"type":"video"}"#),
+    ] {
+        let import = legacy(a_tool(), move |message| vec![result(message, other.clone())]);
         let (catalog, _servers, _) = imported(import).await;
-        let error = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap_err();
-        assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
+        let read = catalog.execute(&cx(), "mcp:s/t", json!({})).await.unwrap().to_text();
+        assert!(read.contains(text), "{read}");
     }
 }
 

@@ -128,11 +128,12 @@ async fn a_definition_that_cannot_be_registered_affects_no_other() {
         tool("last"),
     ];
     let report = servers.import(Scripted::new(MODERN, tools).import("s")).unwrap().ready().await.unwrap();
-    assert_eq!(report.tools, ["mcp:s/first", "mcp:s/last"]);
+    assert_eq!(report.tools, ["mcp:s/first", "mcp:s/invalid", "mcp:s/remote", "mcp:s/last"]);
     let refused: Vec<_> = report.refused.iter().map(|refused| refused.tool.as_str()).collect();
-    assert_eq!(refused, ["bomb", "invalid", "remote"]);
+    assert_eq!(refused, ["bomb"]);
+    assert_eq!(report.notes.len(), 2, "{report:?}");
     assert!(report.refused.iter().all(|refused| matches!(refused.refusal, Refusal::Catalog(_))));
-    assert_eq!(catalog.names().len(), 2);
+    assert_eq!(catalog.names().len(), 4);
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![allow(deprecated, reason = "clients of older revisions have log messages and sampling")]
 
 mod client_call;
+mod client_careless;
 mod client_connection;
 mod client_elicitation;
 mod client_hostile;

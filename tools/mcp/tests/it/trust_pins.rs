@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rmcp::model;
 use serde_json::json;
@@ -29,6 +30,11 @@ fn import(scripted: &Scripted, pins: &Arc<Pins>) -> (SharedCatalog, Servers, Imp
     (catalog, servers, imported)
 }
 
+/// Returns the description of a tool, which is empty if there is none.
+fn described(catalog: &SharedCatalog, name: &str) -> String {
+    catalog.get(name).map(|entry| entry.tool().description.clone()).unwrap_or_default()
+}
+
 fn reason(error: &tools::ToolError) -> &str {
     match error.kind() {
         ToolErrorKind::Unavailable { reason } => reason,
@@ -50,7 +56,14 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
         let pins = open(&folder);
         let (catalog, _servers, imported) = import(&scripted, &pins);
         assert_eq!(imported.ready().await.unwrap().tools, ["mcp:s/a"]);
-        assert_eq!(catalog.names(), ["mcp:s/a"]);
+        // The others have their approved definition, or no word of the server, and their calls name the next step.
+        assert_eq!(catalog.names(), ["mcp:s/a", "mcp:s/b", "mcp:s/new"]);
+        assert_eq!(described(&catalog, "mcp:s/b"), "Does b.");
+        assert!(described(&catalog, "mcp:s/new").contains("waits"));
+        for name in ["mcp:s/b", "mcp:s/new"] {
+            let error = catalog.execute(&cx(), name, json!({})).await.unwrap_err();
+            assert!(reason(&error).contains("waits for approval"), "{error}");
+        }
         let pending = pins.pending();
         let names: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
         assert_eq!(names, ["mcp:s/b", "mcp:s/new"]);
@@ -61,12 +74,11 @@ async fn the_first_list_is_pinned_and_a_later_tool_waits_for_approval() {
         assert_eq!(pins.known().len(), 3);
 
         pins.approve(&pending[1..]).unwrap();
-        let mut changes = catalog.subscribe();
         imported.refresh();
-        while !catalog.contains("mcp:s/new") {
-            changes.changed().await;
+        while described(&catalog, "mcp:s/new") != "Does new." {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(catalog.names(), ["mcp:s/a", "mcp:s/new"]);
+        assert!(catalog.execute(&cx(), "mcp:s/new", json!({})).await.is_ok());
         assert_eq!(open(&folder).known().len(), 4);
     }
 }
@@ -109,11 +121,10 @@ async fn a_call_does_not_reach_a_server_with_another_definition() {
         assert!(catalog.execute(&cx(), "mcp:s/b", json!({})).await.is_ok());
 
         // It changes while the server is connected, and a session keeps the tool that it began with.
-        let mut changes = catalog.subscribe();
         let session = catalog.snapshot();
         scripted.tools.send_replace(vec![other("a"), other("b")]);
-        while catalog.contains("mcp:s/b") {
-            changes.changed().await;
+        while pins.pending().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         let error = session.execute(&cx(), "mcp:s/b", json!({})).await.unwrap_err();
         assert!(reason(&error).contains("approve s"), "{error}");
@@ -129,14 +140,13 @@ async fn a_call_of_an_approved_definition_runs_only_for_a_caller_who_saw_it() {
     imported.ready().await.unwrap();
     let session = catalog.snapshot();
     scripted.tools.send_replace(vec![other("a")]);
-    let mut changes = catalog.subscribe();
-    while catalog.contains("mcp:s/a") {
-        changes.changed().await;
+    while pins.pending().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     pins.approve(&pins.pending()).unwrap();
     imported.refresh();
-    while !catalog.contains("mcp:s/a") {
-        changes.changed().await;
+    while described(&catalog, "mcp:s/a") == "Does a." {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     assert!(catalog.execute(&cx(), "mcp:s/a", json!({})).await.is_ok());
     let error = session.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
@@ -179,12 +189,11 @@ async fn an_approval_of_another_process_counts_after_the_pins_are_read_again() {
         let (_, _other, approved) = import(&scripted, &approving);
         approved.ready().await.unwrap();
         approving.approve(&approving.pending()).unwrap();
-        assert_eq!(catalog.names(), ["mcp:s/a"]);
+        assert_ne!(described(&catalog, "mcp:s/new"), "Does new.");
         assert!(pins.reload().unwrap() && !pins.reload().unwrap());
-        let mut changes = catalog.subscribe();
         imported.refresh();
-        while catalog.names() != ["mcp:s/a", "mcp:s/new"] {
-            changes.changed().await;
+        while described(&catalog, "mcp:s/new") != "Does new." {
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         // Without the file, the pins stay.
         std::fs::remove_file(folder.path().join("s.lock")).unwrap();
@@ -233,4 +242,62 @@ async fn only_the_users_settings_decide_about_effects() {
     imported.ready().await.unwrap();
     let effects = |name: &str| catalog.get(name).unwrap().tool().effects.clone();
     assert!(effects("mcp:s/a").is_read_only() && effects("mcp:s/b").is_undeclared());
+}
+
+#[tokio::test]
+async fn a_tool_that_only_a_session_saw_is_kept_for_its_approval() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripted = Scripted::new(MODERN, vec![tool("a")]);
+    let pins = open(&folder);
+    let (catalog, _servers, imported) = import(&scripted, &pins);
+    imported.ready().await.unwrap();
+    scripted.tools.send_replace(vec![tool("a"), tool("later")]);
+    while !catalog.contains("mcp:s/later") {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+
+    // Another connection does not list it.
+    let fresh = Scripted::new(MODERN, vec![tool("a")]);
+    let others = open(&folder);
+    import(&fresh, &others).2.ready().await.unwrap();
+    let pending = others.pending();
+    assert_eq!(pending.iter().map(|pending| pending.tool.as_str()).collect::<Vec<_>>(), ["mcp:s/later"]);
+    others.approve(&pending).unwrap();
+    assert!(open(&folder).pending().is_empty());
+
+    assert!(pins.reload().unwrap());
+    imported.refresh();
+    while described(&catalog, "mcp:s/later") != "Does later." {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(catalog.execute(&cx(), "mcp:s/later", json!({})).await.is_ok());
+    assert!(pins.pending().is_empty());
+}
+
+#[tokio::test]
+async fn a_tool_with_wrong_effects_is_offered_and_its_call_says_why_it_cannot_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = json!({"mcpServers": {"s": {"command": "x", "toolcrib": {"effects": {
+        "a": {"writes": ["mail:{nope}"]}, "b": "read_only", "none": "pure", "c": {"writes": ["mail:{to}"]},
+    }}}}});
+    let settings = McpFile::from_text("mcp.json", file.to_string()).unwrap().settings("s").unwrap();
+    let pins = Arc::new(Pins::open(folder.path().join("s.lock"), "s".parse().unwrap(), settings).unwrap());
+    let arguments = |names: [&str; 2]| {
+        let properties: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+        json!({"type": "object", "properties": properties})
+    };
+    let served =
+        |name: &str, names| defined(json!({"name": name, "description": "d", "inputSchema": arguments(names)}));
+    let tools = vec![tool("a"), served("b", ["url", "n"]), served("c", ["to", "bcc"])];
+    let (catalog, _servers, imported) = import(&Scripted::new(MODERN, tools), &pins);
+    let report = imported.ready().await.unwrap();
+    assert_eq!(report.tools.len(), 3);
+    let error = catalog.execute(&cx(), "mcp:s/a", json!({})).await.unwrap_err();
+    assert!(reason(&error).contains("nope") && reason(&error).contains("\"a\""), "{error}");
+    let remarks = pins.remarks();
+    let found: Vec<_> = remarks.iter().map(|remark| (remark.text.as_str(), remark.is_fault)).collect();
+    assert_eq!(report.notes, found.iter().map(|(text, _)| *text).collect::<Vec<_>>());
+    for (word, is_fault) in [("{nope}", true), ("net:{url|host}", false), ("\"bcc\"", false), ("\"none\"", false)] {
+        assert!(found.iter().any(|(text, fault)| text.contains(word) && *fault == is_fault), "{word}: {found:?}");
+    }
 }

@@ -63,9 +63,9 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(bytes.len() > 8 * MIB - 100 && file.exists(), "{}", bytes.len());
         }),
         trial("a_flood_of_lines_for_the_log_is_not_kept", async || {
-            let flood = r#"yes 'noise noise noise' | head -c 10000000 | tee /dev/stderr; echo; echo '{"jsonrpc":"2.0","id":1}'"#;
+            let flood = r#"yes 'noise noise noise' | head -c 10000000 | tee /dev/stderr; echo; echo '{"jsonrpc":"2.0","id":"1"}'"#;
             let (read, _write, _process) = script(flood).connect().await.unwrap();
-            assert_eq!(line(&mut BufReader::new(read)).await, "{\"jsonrpc\":\"2.0\",\"id\":1}\n");
+            assert_eq!(line(&mut BufReader::new(read)).await, "{\"jsonrpc\":\"2.0\",\"id\":\"1\"}\n");
             assert!(peak() < FLAT, "{}", peak() / MIB);
         }),
         trial("json_nested_5_000_000_deep_is_an_error_of_its_call", async || {

@@ -54,7 +54,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (read, mut write, process) = script(echo).connect().await.unwrap();
             let mut read = BufReader::new(read);
             for number in 0..3 {
-                let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number}}}\n");
+                let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{number},\"result\":{{}}}}\n");
                 write.write_all(message.as_bytes()).await.unwrap();
                 assert_eq!(line(&mut read).await, message);
             }

@@ -1,25 +1,29 @@
 //! The events of a response, one at a time.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
+use super::super::reading;
 use super::super::unanswered::Count;
 
 /// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
-/// stream. It is not read while too many requests of the server are unanswered.
+/// stream. It is not read while too many requests of the server are unanswered. An error without an id answers `request`.
 pub(super) fn events(
     response: ResponseStream,
     limit: usize,
     unanswered: Arc<Count>,
+    request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
-    let state = Some((response, Size::new(limit), unanswered));
+    let state = Some((response, Size::new(limit), unanswered, Vec::new()));
     let bytes = stream::unfold(state, async |state| {
-        let (mut response, mut size, unanswered) = state?;
+        let (mut response, mut size, unanswered, mut rest) = state?;
         unanswered.room().await;
         let bytes = match response.chunk().await {
             Ok(None) => return None,
@@ -30,9 +34,43 @@ pub(super) fn events(
             }
             Err(error) => return Some((Err(io::Error::other(error)), None)),
         };
-        Some((Ok::<Bytes, _>(bytes), Some((response, size, unanswered))))
+        Some((Ok::<Bytes, _>(readable(&mut rest, &bytes)), Some((response, size, unanswered, rest))))
     });
-    SseStream::from_bytes_stream(bytes.boxed()).boxed()
+    let messages = SseStream::from_bytes_stream(bytes.boxed()).map(move |event| {
+        let mut event = event?;
+        if let Some(message) = event.data.as_ref().and_then(|data| reading::read(data.as_bytes())) {
+            event.data = Some(answering(message, request.as_ref()));
+        }
+        Ok(event)
+    });
+    messages.boxed()
+}
+
+/// Returns a message with the id of the request that its stream answers, if it is an error without one.
+fn answering(message: Cow<'_, str>, request: Option<&RequestId>) -> String {
+    if let Some(request) = request.filter(|_| message.contains("\"error\""))
+        && let Ok(ServerJsonRpcMessage::Error(mut error)) = serde_json::from_str(&message)
+        && error.id.is_none()
+    {
+        error.id = Some(request.clone());
+        return serde_json::to_string(&error).unwrap_or_default();
+    }
+    message.into_owned()
+}
+
+/// Returns bytes with U+FFFD in place of those that are no UTF-8. The start of a character stays in `rest` until its end arrives.
+fn readable(rest: &mut Vec<u8>, bytes: &[u8]) -> Bytes {
+    rest.extend_from_slice(bytes);
+    let whole = match rest.utf8_chunks().last() {
+        // Up to three bytes may be the start of a character.
+        Some(last) if std::str::from_utf8(last.invalid()).is_err_and(|error| error.error_len().is_none()) => {
+            rest.len() - last.invalid().len()
+        }
+        _ => rest.len(),
+    };
+    let text = String::from_utf8_lossy(&rest[..whole]).into_owned();
+    rest.drain(..whole);
+    text.into()
 }
 
 /// Counts the bytes of an event, which ends with an empty line.
@@ -69,6 +107,16 @@ impl Size {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_character_is_whole_however_the_stream_is_cut_and_a_broken_one_is_replaced() {
+        let bytes = "a €\u{1f600}".as_bytes().iter().copied().chain(*b"caf\xe9!").collect::<Vec<_>>();
+        for size in 1..=bytes.len() {
+            let mut rest = Vec::new();
+            let read: Vec<u8> = bytes.chunks(size).flat_map(|chunk| readable(&mut rest, chunk).to_vec()).collect();
+            assert_eq!(String::from_utf8(read).unwrap(), "a €\u{1f600}caf\u{fffd}!", "{size}");
+        }
+    }
 
     #[test]
     fn an_event_is_counted_up_to_its_empty_line() {

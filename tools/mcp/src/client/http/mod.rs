@@ -25,6 +25,7 @@ use tools_http::{
 pub use self::oauth::LoginError;
 pub(crate) use self::requests::Requests;
 use self::url_secrets::UrlSecrets;
+use super::matching::Matched;
 use super::message_limit::MAX_MESSAGE_BYTES;
 use super::unanswered::Unanswered;
 
@@ -128,7 +129,9 @@ impl HttpServer {
     ///
     /// # Errors
     /// Returns [`HttpError::Secret`] or [`HttpError::Option`] if a secret or an option cannot be used.
-    pub(crate) async fn transport(&self) -> Result<Unanswered<StreamableHttpClientTransport<Authorised>>, HttpError> {
+    pub(crate) async fn transport(
+        &self,
+    ) -> Result<Matched<Unanswered<StreamableHttpClientTransport<Authorised>>>, HttpError> {
         let mut retry = ExponentialBackoff::default();
         retry.max_delay = Some(MAX_RETRY_WAIT);
         let mut config = StreamableHttpClientTransportConfig::with_uri(self.url.as_str())
@@ -141,7 +144,7 @@ impl HttpServer {
         #[cfg(feature = "oauth")]
         let requests = rmcp::transport::AuthClient::new(requests, self.authorisation().await?);
         let transport = StreamableHttpClientTransport::with_client(requests, config);
-        Ok(Unanswered::with_count(transport, unanswered))
+        Ok(Matched::new(Unanswered::with_count(transport, unanswered)))
     }
 
     /// Returns true if the user set the header that a login would set.

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{StreamableHttpPostResponse, StreamableHttpResponseLimits};
 use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
 
+use super::super::reading;
 use super::events::events;
 use super::requests::{EVENTS, Failure, JSON, Requests, SESSION, failed, try_later};
 
@@ -27,31 +28,61 @@ impl Requests {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         let request = Request::new(Method::POST, &uri).and_then(|request| request.with_json(&message));
         let mut response = self.send(request, token, headers, [(SESSION, session.as_deref())]).await?;
+        let request = match &message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        match (response.status, &request) {
+            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, Some(id)) => {
+                let reason = format!("it accepted the request (HTTP {}), but did not answer it", response.status);
+                return Ok(StreamableHttpPostResponse::Json(unanswered(reason, id), None));
+            }
+            (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, None) => return Ok(StreamableHttpPostResponse::Accepted),
+            _ => {}
+        }
         match response.status {
-            StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(StreamableHttpPostResponse::Accepted),
             StatusCode::NOT_FOUND if session.is_some() => return Err(Failure::SessionExpired),
             status if !status.is_success() => return refused(response, &message, session.is_some(), limits).await,
             _ => {}
         }
-        let is_awaited = matches!(message, ClientJsonRpcMessage::Request(_));
         let id = response.headers.get(SESSION).and_then(|id| id.to_str().ok()).map(str::to_owned);
-        match response.media_type().as_deref() {
-            Some(EVENTS) => {
-                Ok(StreamableHttpPostResponse::Sse(events(response, limits.max_sse_event_size, self.unanswered()), id))
+        match (response.media_type().as_deref(), request) {
+            (Some(EVENTS), request) => {
+                let events = events(response, limits.max_sse_event_size, self.unanswered(), request);
+                Ok(StreamableHttpPostResponse::Sse(events, id))
             }
             // Some servers answer a notification by an empty 200.
-            _ if !is_awaited => Ok(StreamableHttpPostResponse::Accepted),
-            Some(JSON) => {
+            (_, None) => Ok(StreamableHttpPostResponse::Accepted),
+            (Some(JSON), Some(request)) => {
                 let body = read_whole(&mut response, limits.max_json_response_size).await?;
-                let message = serde_json::from_slice(&body).map_err(|error| {
-                    let body = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
-                    Failure::UnexpectedServerResponse(format!("it is not a message: {error}: {body}").into())
-                })?;
+                let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+                let message = match read_message(&body) {
+                    Some(message) => answering(message, &request),
+                    None => unanswered(format!("its answer is no message: {text}; the call may have run"), &request),
+                };
                 Ok(StreamableHttpPostResponse::Json(message, id))
             }
-            other => Err(Failure::UnexpectedContentType(other.map(str::to_owned))),
+            (other, _) => Err(Failure::UnexpectedContentType(other.map(str::to_owned))),
         }
     }
+}
+
+/// Returns the message in a body. Returns `None` if it has none.
+fn read_message(body: &[u8]) -> Option<ServerJsonRpcMessage> {
+    serde_json::from_str(&reading::read(body)?).ok()
+}
+
+/// Returns an answer with the id of its request if it has none.
+fn answering(mut answer: ServerJsonRpcMessage, request: &RequestId) -> ServerJsonRpcMessage {
+    if let ServerJsonRpcMessage::Error(error) = &mut answer {
+        error.id.get_or_insert_with(|| request.clone());
+    }
+    answer
+}
+
+/// Returns the answer in place of one that the server owes.
+fn unanswered(reason: String, request: &RequestId) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::internal_error(reason, None), Some(request.clone()))
 }
 
 /// Reads an answer that is not a success. Some of them are errors of JSON-RPC.
@@ -69,15 +100,25 @@ async fn refused(
         return Err(failed(&response));
     }
     let limit = if is_json { limits.max_json_response_size } else { limits.max_error_response_size };
-    let (body, _) = read(&mut response, limit).await?;
-    let error = match serde_json::from_slice(&body) {
-        Ok(ServerJsonRpcMessage::Error(error)) if is_json => Some(error),
+    let (body, is_whole) = read(&mut response, limit).await?;
+    let error = match read_message(&body).filter(|_| is_whole) {
+        Some(ServerJsonRpcMessage::Error(error)) if is_json => Some(error),
         _ => None,
     };
     let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+    let request = match message {
+        ClientJsonRpcMessage::Request(request) => Some(request),
+        _ => None,
+    };
+    // Many servers answer 400 where the protocol has 404 for a session that they do not know. Only the text tells, and nothing has run.
+    let is_own =
+        error.as_ref().is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
+    if has_session && status == StatusCode::BAD_REQUEST && !is_own && text.to_ascii_lowercase().contains("session") {
+        return Err(Failure::SessionExpired);
+    }
     // A server of the older generation refuses `server/discover` in its own way. With the id of the request, the answer is that of the
     // protocol, after which the older generation is tried.
-    if let ClientJsonRpcMessage::Request(request) = message
+    if let Some(request) = request
         && matches!(request.request, ClientRequest::DiscoverRequest(_))
         && status.is_client_error()
         && !is_unauthorised
@@ -89,7 +130,11 @@ async fn refused(
         return Ok(StreamableHttpPostResponse::Json(answer, None));
     }
     match error {
-        Some(error) => Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(error), None)),
+        Some(error) => {
+            let error = ServerJsonRpcMessage::Error(error);
+            let answer = request.map(|request| answering(error.clone(), &request.id));
+            Ok(StreamableHttpPostResponse::Json(answer.unwrap_or(error), None))
+        }
         None if try_later(&response).is_some() => Err(failed(&response)),
         None => Err(Failure::UnexpectedServerResponse(format!("HTTP {status}: {text}").into())),
     }

@@ -215,7 +215,7 @@ impl StreamableHttpClient for Requests {
         match (response.status, response.media_type()) {
             (StatusCode::METHOD_NOT_ALLOWED, _) => Err(Failure::ServerDoesNotSupportSse),
             (status, _) if !status.is_success() => Err(failed(&response)),
-            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit, self.unanswered())),
+            (_, Some(media_type)) if media_type == EVENTS => Ok(events(response, limit, self.unanswered(), None)),
             (_, media_type) => Err(Failure::UnexpectedContentType(media_type)),
         }
     }

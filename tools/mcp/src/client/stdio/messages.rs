@@ -6,18 +6,14 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, Bytes};
-use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::super::message_limit::MAX_MESSAGE_BYTES;
+use super::super::reading::read;
 use super::StdioError;
 use super::lines::Lines;
 use super::log::Log;
 use super::pipe::Source;
-
-/// The levels of a message's JSON. The parser of the protocol refuses 128.
-const MAX_DEPTH: usize = 100;
 
 /// Reads the lines of a server that are messages. The others go to the log.
 pub(super) struct Messages {
@@ -26,14 +22,6 @@ pub(super) struct Messages {
     ready: Bytes,
     log: Log,
     fault: Arc<OnceLock<StdioError>>,
-}
-
-/// The parts of a line that tell whether it is a message.
-#[derive(Deserialize)]
-struct Envelope {
-    jsonrpc: String,
-    id: Option<Value>,
-    method: Option<Value>,
 }
 
 impl Messages {
@@ -50,12 +38,11 @@ impl Messages {
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line, is_cut| {
             is_over |= is_cut;
-            match judged(line).filter(|_| !is_over) {
-                Some(Judged::Message) => {
-                    ready.extend_from_slice(line);
+            match read(line).filter(|_| !is_over) {
+                Some(message) => {
+                    ready.extend_from_slice(message.as_bytes());
                     ready.push(b'\n');
                 }
-                Some(Judged::Refused(answer)) => ready.extend_from_slice(answer.as_bytes()),
                 None => self.log.line(line),
             }
         });
@@ -89,88 +76,5 @@ impl AsyncRead for Messages {
         buffer.put_slice(&self.ready[..length]);
         self.ready.advance(length);
         Poll::Ready(Ok(()))
-    }
-}
-
-enum Judged {
-    Message,
-    /// A line in place of one that the protocol's parser would refuse, so that its call ends.
-    Refused(String),
-}
-
-/// Returns `None` if the line is no message of JSON-RPC.
-fn judged(line: &[u8]) -> Option<Judged> {
-    if !line.trim_ascii_start().starts_with(b"{") {
-        return None;
-    }
-    // The parser goes over fields that it does not know without calling itself.
-    let Envelope { jsonrpc, id, method } = serde_json::from_slice(line).ok()?;
-    match (jsonrpc == "2.0", id) {
-        (false, _) => None,
-        (true, _) if depth(line) <= MAX_DEPTH => Some(Judged::Message),
-        (true, Some(id)) if method.is_none() && (id.is_number() || id.is_string()) => {
-            let message = format!("the answer of the server has more than {MAX_DEPTH} levels");
-            let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": message}});
-            Some(Judged::Refused(format!("{error}\n")))
-        }
-        (true, _) => None,
-    }
-}
-
-/// Returns the levels of a JSON text.
-fn depth(json: &[u8]) -> usize {
-    let (mut depth, mut most, mut is_string, mut is_escaped) = (0usize, 0, false, false);
-    for byte in json {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_string => is_escaped = true,
-            b'"' => is_string = !is_string,
-            b'[' | b'{' if !is_string => {
-                depth += 1;
-                most = most.max(depth);
-            }
-            b']' | b'}' if !is_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    most
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn nested(levels: usize) -> String {
-        format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#, "[".repeat(levels - 1), "]".repeat(levels - 1))
-    }
-
-    #[test]
-    fn a_line_is_a_message_only_if_it_is_json_rpc() {
-        for line in [
-            r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
-            r#"  {"id":"a","jsonrpc":"2.0","result":{"a":"[[[{{{\"[["}}  "#,
-            &nested(MAX_DEPTH),
-        ] {
-            assert!(matches!(judged(line.as_bytes()), Some(Judged::Message)), "{line}");
-        }
-        for line in [
-            "", "Server started", "{", "{}", r#"{"level":"info","msg":"started"}"#, r#"{"jsonrpc":"1.0","id":1}"#,
-            r#"{"jsonrpc":2.0,"id":1}"#, r#"[{"jsonrpc":"2.0"}]"#, r#"{"jsonrpc":"2.0"} {}"#, "\u{1b}[2J", "null",
-        ] {
-            assert!(judged(line.as_bytes()).is_none(), "{line}");
-        }
-    }
-
-    #[test]
-    fn an_answer_that_is_nested_too_deep_becomes_an_error_of_its_call() {
-        for levels in [MAX_DEPTH + 1, 5_000_000] {
-            let Some(Judged::Refused(answer)) = judged(nested(levels).as_bytes()) else { panic!("{levels}") };
-            let answer: Value = serde_json::from_str(&answer).unwrap();
-            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32603)));
-        }
-        let request = nested(5_000_000).replace("result", "method");
-        assert!(judged(request.as_bytes()).is_none());
-        let id = format!(r#"{{"jsonrpc":"2.0","id":{}{}}}"#, "[".repeat(5_000_000), "]".repeat(5_000_000));
-        assert!(judged(id.as_bytes()).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, DetailedTask, ErrorData, InputRequests, TaskPayload};
+use rmcp::model::{DetailedTask, ErrorData, InputRequests, TaskPayload};
 use rmcp::service::ServiceError;
 use serde_json::Value;
 use tools::tasks::TaskState;
@@ -11,7 +11,7 @@ use tools::{ToolErrorKind, ToolResult};
 use super::super::ServerName;
 use super::super::failure::failure;
 use super::super::link::shown;
-use super::super::result::tool_result;
+use super::super::result::readable_result;
 
 /// A server's task as it was last seen.
 #[derive(Clone)]
@@ -36,12 +36,7 @@ impl Seen {
         let status = task.task.status_message.as_deref().map(shown);
         match task.payload {
             TaskPayload::InputRequired { input_requests } => Self::Asking(Arc::new(input_requests)),
-            TaskPayload::Completed { result } => {
-                match serde_json::from_value::<CallToolResult>(Value::Object(result)) {
-                    Ok(result) => Self::Completed(Arc::new(tool_result(result))),
-                    Err(_) => Self::failed(failure(server, ServiceError::UnexpectedResponse)),
-                }
-            }
+            TaskPayload::Completed { result } => Self::Completed(Arc::new(readable_result(Value::Object(result)))),
             TaskPayload::Failed { error } => match serde_json::from_value::<ErrorData>(Value::Object(error)) {
                 Ok(error) => Self::failed(failure(server, ServiceError::McpError(error))),
                 Err(_) => Self::failed(failure(server, ServiceError::UnexpectedResponse)),

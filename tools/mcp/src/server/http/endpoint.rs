@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use rmcp::transport::streamable_http_server::StreamableHttpService;
+use serde_json::json;
 use tools_http::server::{check_names, read_body};
 
 use super::super::handler::Handler;
+use super::super::json_text::is_json;
 use super::HttpOptions;
 use super::access::Bearer;
 use super::first_write::joined;
@@ -53,6 +55,8 @@ impl Endpoint {
         }
         let (head, body) = request.into_parts();
         let body = match read_body(body, self.max_bytes, self.read_timeout).await {
+            // `rmcp` answers 415.
+            Ok(body) if head.method == Method::POST && !is_json(&body) => return unreadable(),
             Ok(body) => Full::new(body),
             Err(refusal) => {
                 let mut refused = text(refusal.status, refusal.body);
@@ -74,6 +78,14 @@ impl Endpoint {
         }
         answer
     }
+}
+
+/// Returns the answer to a body that is no JSON.
+fn unreadable() -> Answer {
+    let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "the message is no JSON"}});
+    let mut answer = text(StatusCode::BAD_REQUEST, error.to_string());
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
 }
 
 fn text(status: StatusCode, text: impl Into<Bytes>) -> Answer {

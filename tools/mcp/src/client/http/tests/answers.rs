@@ -73,6 +73,58 @@ async fn a_message_is_posted_with_its_headers_and_answered_by_json() {
     assert_eq!(serde_json::from_slice::<Value>(&received.body).unwrap()["method"], "ping");
 }
 
+/// Returns the message of an error that answers the request.
+fn error_of(answer: Result<Answer, Failure>) -> String {
+    let Ok(Answer::Json(ServerJsonRpcMessage::Error(error), _)) = answer else { panic!("{answer:?}") };
+    assert_eq!(json!(error.id), json!(1));
+    error.error.message.into_owned()
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_name_its_request_ends_it_at_once() {
+    let no_id = ERROR.replace("\"id\":1", "\"id\":null");
+    for status in ["200 OK", "400 Bad Request"] {
+        let (answer, _) = post(response(status, "application/json", &no_id), ping(), None).await;
+        assert_eq!(error_of(answer), "no");
+    }
+    let (accepted, _) = post(TestServer::head("202 Accepted", &[]), ping(), Some("s1")).await;
+    assert!(error_of(accepted).contains("202"));
+}
+
+#[tokio::test]
+async fn a_bad_request_about_a_session_renews_it_and_an_answer_of_the_tool_does_not() {
+    let about = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"Bad Request: No valid session ID provided"}}}}"#
+        )
+    };
+    for (kind, body) in [
+        ("application/json", about("null")),
+        ("application/json", about("\"server-error\"")),
+        ("text/plain", "Invalid or missing session ID".to_owned()),
+    ] {
+        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), Some("s1")).await;
+        assert!(matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+        let (answer, _) = post(response("400 Bad Request", kind, &body), ping(), None).await;
+        assert!(!matches!(answer, Err(Failure::SessionExpired)), "{answer:?}");
+    }
+    let (own, _) = post(response("400 Bad Request", "application/json", &about("1")), ping(), Some("s1")).await;
+    assert!(error_of(own).contains("session"));
+}
+
+#[tokio::test]
+async fn a_careless_body_or_event_is_read() {
+    let careless: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"mean\":NaN,\"name\":\"caf\xe9\"}}";
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
+    let (answer, _) = post([head, careless].concat(), ping(), None).await;
+    assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))), "{answer:?}");
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ";
+    let (answer, _) = post([head, careless, b"\n\n"].concat(), ping(), None).await;
+    let Ok(Answer::Sse(mut events, _)) = answer else { panic!("{answer:?}") };
+    let data: Value = serde_json::from_str(&events.next().await.unwrap().unwrap().data.unwrap()).unwrap();
+    assert_eq!(data["result"], json!({"mean": null, "name": "caf\u{fffd}"}));
+}
+
 #[tokio::test]
 async fn a_notification_is_accepted_however_the_server_says_so() {
     for bytes in [
@@ -151,7 +203,7 @@ async fn an_answer_that_is_too_long_or_no_message_is_refused() {
     }
     for body in ["", "{}", "<html>", "[1]"] {
         let (refused, _) = post(response("200 OK", "application/json", body), ping(), None).await;
-        assert!(matches!(refused, Err(Failure::UnexpectedServerResponse(_))), "{refused:?}");
+        assert!(error_of(refused).contains("is no message"));
     }
     let (refused, _) = post(response("200 OK", "text/html", "<html>"), ping(), None).await;
     assert!(matches!(refused, Err(Failure::UnexpectedContentType(Some(_)))), "{refused:?}");

@@ -41,9 +41,9 @@ async fn a_public_name_that_leads_to_a_private_address_is_refused_unless_the_use
     assert!(matches!(refused, Err(Failure::Client(HttpError::Address { .. }))), "{refused:?}");
     assert_eq!(server.connections(), 0);
     let permitted = resolving(&names, &server).with_private_host("rebinding.example");
-    assert!(matches!(post(&mcp("rebinding.example", permitted)).await, Ok(Answer::Accepted)));
+    assert!(matches!(post(&mcp("rebinding.example", permitted)).await, Ok(Answer::Json(..))));
     for name in &names[1..] {
-        assert!(matches!(post(&mcp(name, resolving(&names, &server))).await, Ok(Answer::Accepted)), "{name}");
+        assert!(matches!(post(&mcp(name, resolving(&names, &server))).await, Ok(Answer::Json(..))), "{name}");
     }
 }
 
@@ -73,7 +73,7 @@ async fn a_redirect_to_another_host_or_port_is_refused_and_one_to_another_path_f
         _ => TestServer::head("202 Accepted", &[]),
     })
     .await;
-    assert!(matches!(post(&HttpServer::new(&server.url("/mcp")).unwrap()).await, Ok(Answer::Accepted)));
+    assert!(matches!(post(&HttpServer::new(&server.url("/mcp")).unwrap()).await, Ok(Answer::Json(..))));
     assert!(!server.received()[1].body.is_empty());
 }
 
@@ -110,7 +110,7 @@ async fn a_secret_needs_encryption_off_this_machine() {
     let options = resolving(&["a.example"], &tls).with_root_certificate(authority.pem()).with_private_host("a.example");
     let with_key = |url: &str, options| HttpServer::new(url).unwrap().with_options(options).with_secret("x-key", KEY);
     let mcp = with_key("https://a.example/mcp", options).unwrap();
-    assert!(matches!(post(&mcp).await, Ok(Answer::Accepted)));
+    assert!(matches!(post(&mcp).await, Ok(Answer::Json(..))));
     assert_eq!(tls.received()[0].header("x-key"), Some(KEY));
     let refused = post(&with_key("http://a.example/mcp", HttpOptions::new()).unwrap()).await;
     assert!(matches!(refused, Err(Failure::Client(HttpError::Secret { .. }))), "{refused:?}");

@@ -1,0 +1,220 @@
+//! [`Matched`]: a transport whose answers have the ids of requests.
+
+use std::collections::BTreeSet;
+use std::future::pending;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::time::{Instant, sleep_until};
+
+/// The time that a request's own answer has after one without an id.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A transport that finds the request of an answer whose id is missing or altered. Without this, the request would wait for its limit.
+pub(crate) struct Matched<T> {
+    transport: T,
+    open: Arc<Mutex<Open>>,
+}
+
+/// The requests without an answer.
+#[derive(Default)]
+struct Open {
+    ids: BTreeSet<i64>,
+    /// The first id that was not sent yet.
+    next: i64,
+    /// The error of a request whose answer may be one without its id, and the time from which on it counts.
+    doubtful: Option<(i64, Instant, ServerJsonRpcMessage)>,
+}
+
+impl<T> Matched<T> {
+    pub(super) fn new(transport: T) -> Self {
+        Self { transport, open: Arc::default() }
+    }
+}
+
+impl Open {
+    /// Returns a message with the id of the request that it answers. Returns `None` for an answer to no request: it may be that of the only
+    /// open one, whose own answer has a short time to arrive.
+    fn matched(&mut self, message: ServerJsonRpcMessage) -> Option<ServerJsonRpcMessage> {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => return Some(message),
+        };
+        let number = match &id {
+            Some(RequestId::Number(number)) => Some(*number),
+            Some(RequestId::String(text)) => text.parse().ok(),
+            None => None,
+        };
+        // An answer to a request that has ended is late, and means no other one.
+        if let Some(number) = number.filter(|number| self.ids.remove(number) || (0..self.next).contains(number)) {
+            self.doubtful.take_if(|(doubtful, ..)| *doubtful == number);
+            return Some(with_id(message, number));
+        }
+        let (Some(only), 1) = (self.ids.first().copied(), self.ids.len()) else {
+            tracing::warn!("the server answered no request: its answer has the id {id:?}");
+            return None;
+        };
+        let error = match message {
+            JsonRpcMessage::Error(_) => message,
+            _ => {
+                let id = serde_json::to_string(&id).unwrap_or_default();
+                let reason = format!("its answer has the id {id}, which no request has; the call may have run");
+                ServerJsonRpcMessage::error(ErrorData::internal_error(reason, None), None)
+            }
+        };
+        self.doubtful.get_or_insert_with(|| (only, Instant::now() + GRACE, with_id(error, only)));
+        None
+    }
+
+    /// Returns the time from which on an answer without its id counts.
+    fn doubtful_until(&self) -> Option<Instant> {
+        self.doubtful.as_ref().map(|(_, until, _)| *until)
+    }
+
+    /// Returns the error of a request whose own answer has not arrived in time.
+    fn overdue(&mut self) -> Option<ServerJsonRpcMessage> {
+        let (number, _, error) = self.doubtful.take_if(|(_, until, _)| *until <= Instant::now())?;
+        self.ids.remove(&number).then_some(error)
+    }
+}
+
+fn with_id(mut answer: ServerJsonRpcMessage, number: i64) -> ServerJsonRpcMessage {
+    match &mut answer {
+        JsonRpcMessage::Response(response) => response.id = RequestId::Number(number),
+        JsonRpcMessage::Error(error) => error.id = Some(RequestId::Number(number)),
+        _ => {}
+    }
+    answer
+}
+
+fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Matched<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let mut sent = None;
+        match &item {
+            JsonRpcMessage::Request(request) => {
+                if let RequestId::Number(number) = request.id {
+                    let mut open = lock(&self.open);
+                    open.next = open.next.max(number + 1);
+                    // A subscription stays open, and is none that a lost answer would be of.
+                    if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                        open.ids.insert(number);
+                        sent = Some(number);
+                    }
+                }
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(RequestId::Number(number)) = &cancelled.params.request_id
+                {
+                    lock(&self.open).ids.remove(number);
+                }
+            }
+            _ => {}
+        }
+        let (sending, open) = (self.transport.send(item), self.open.clone());
+        async move {
+            let outcome = sending.await;
+            if let (Err(_), Some(number)) = (&outcome, sent) {
+                lock(&open).ids.remove(&number);
+            }
+            outcome
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let until = lock(&self.open).doubtful_until();
+            let wait = async {
+                match until {
+                    Some(until) => sleep_until(until).await,
+                    None => pending().await,
+                }
+            };
+            let found = tokio::select! {
+                message = self.transport.receive() => match message {
+                    Some(message) => lock(&self.open).matched(message),
+                    // No other answer will arrive.
+                    None => return lock(&self.open).doubtful.take().map(|(_, _, error)| error),
+                },
+                () = wait => lock(&self.open).overdue(),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn matched(open: &mut Open, mut answer: Value) -> Option<Value> {
+        answer["jsonrpc"] = "2.0".into();
+        let read = open.matched(serde_json::from_value(answer).unwrap());
+        read.map(|message| serde_json::to_value(message).unwrap())
+    }
+
+    fn open(ids: &[i64]) -> Open {
+        Open { ids: ids.iter().copied().collect(), next: 5, doubtful: None }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_without_its_id_ends_the_only_open_request_unless_its_own_one_arrives() {
+        for (answer, code) in [
+            (json!({"id": null, "error": {"code": -32000, "message": "no"}}), -32000),
+            (json!({"error": {"code": -32700, "message": "no"}}), -32700),
+            (json!({"id": "server-error", "error": {"code": -32600, "message": "no"}}), -32600),
+            (json!({"id": 77, "result": {"content": []}}), -32603),
+        ] {
+            let mut other = open(&[4]);
+            assert_eq!(matched(&mut other, answer.clone()), None);
+            assert_eq!(matched(&mut other, json!({"id": 4, "result": {}})).unwrap()["id"], 4);
+            let mut open = open(&[4]);
+            assert_eq!((matched(&mut open, answer), open.overdue().is_some()), (None, false));
+            tokio::time::sleep(GRACE).await;
+            let read = serde_json::to_value(open.overdue().unwrap()).unwrap();
+            assert_eq!((&read["id"], &read["error"]["code"]), (&json!(4), &json!(code)));
+            assert!(open.ids.is_empty() && other.overdue().is_none());
+        }
+    }
+
+    #[test]
+    fn an_id_in_another_form_is_the_same_one() {
+        let read = matched(&mut open(&[3, 4]), json!({"id": "4", "result": {}})).unwrap();
+        assert_eq!((&read["id"], read.get("result")), (&json!(4), Some(&json!({}))));
+    }
+
+    #[test]
+    fn a_late_answer_or_one_of_several_requests_ends_no_other() {
+        for (ids, answer, is_read) in [
+            (vec![4], json!({"id": 2, "result": {}}), true),
+            (vec![3, 4], json!({"id": null, "error": {"code": 1, "message": "no"}}), false),
+            (vec![], json!({"id": 77, "result": {}}), false),
+        ] {
+            let mut open = open(&ids);
+            assert_eq!(matched(&mut open, answer).is_some(), is_read);
+            assert!(open.ids.len() == ids.len() && open.doubtful.is_none());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Servers that are careless, and mean no harm.
+
+use std::time::{Duration, Instant};
+
+use rmcp::model::{CallToolResult, ProgressNotificationParam};
+use serde_json::{Value, json};
+use tools::{SharedCatalog, ToolContext, ToolErrorKind};
+use tools_mcp::client::{Cut, Report, Servers};
+
+use crate::client_hostile::{done, legacy, raw, result};
+use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, imported, tool};
+
+fn a_tool() -> Value {
+    json!([{"name": "t", "description": "Does it.", "inputSchema": {"type": "object"}}])
+}
+
+/// Calls the tool of a server that answers with this text, in which `ID` stands for the id.
+async fn called(answer: &'static str) -> Result<tools::ToolResult, tools::ToolError> {
+    let script = move |message: &Value| vec![answer.replace("ID", &message["id"].to_string())];
+    let (catalog, _servers, _) = imported(legacy(a_tool(), script)).await;
+    catalog.execute(&cx(), "mcp:s/t", json!({})).await
+}
+
+#[tokio::test]
+async fn an_answer_without_the_id_of_its_request_ends_the_call_at_once_and_says_why() {
+    for (answer, word) in [
+        (r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request"}}"#, "Bad Request"),
+        (r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no","data":"more"}}"#, "no (more)"),
+        (r#"{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}"#, "4711"),
+    ] {
+        let start = Instant::now();
+        let error = called(answer).await.unwrap_err();
+        assert!(matches!(error.kind(), ToolErrorKind::ExecutionFailed { .. }), "{error}");
+        assert!(error.to_string().contains(word) && start.elapsed() < Duration::from_secs(10), "{error}");
+    }
+    let text = called(r#"{"jsonrpc":"2.0","id":"ID","result":{"content":[{"type":"text","text":"as text"}]}}"#).await;
+    assert_eq!(text.unwrap().to_text(), "as text");
+}
+
+#[tokio::test]
+async fn a_result_with_a_defective_block_keeps_the_others() {
+    let answer = r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"useful"},{"type":"json","json":{"a":1}}]}}"#;
+    let text = called(answer).await.unwrap().to_text();
+    assert!(text.starts_with("useful\n") && text.contains(r#"{"a":1}"#), "{text}");
+    let other = called(r#"{"jsonrpc":"2.0","id":ID,"result":{"items":[1]}}"#).await.unwrap();
+    assert_eq!(other.to_text(), r#"{"items":[1]}"#);
+}
+
+#[tokio::test]
+async fn a_structured_value_beside_a_text_reaches_the_model() {
+    let answer = r#"{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":[{"type":"text","text":"needs a person"}],"structuredContent":{"url":"u"}}}"#;
+    let result = called(answer).await.unwrap();
+    assert!(result.is_error);
+    assert_eq!(result.to_text(), "needs a person\n{\"url\":\"u\"}");
+}
+
+/// Imports a server with these definitions, and returns the report.
+async fn listed(tools: Value) -> (SharedCatalog, Servers, Report) {
+    let (catalog, servers, imported) = imported(legacy(tools, done)).await;
+    let report = imported.ready().await.unwrap();
+    (catalog, servers, Report::clone(&report))
+}
+
+#[tokio::test]
+async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
+    let definition = |name: &str, schema: Value| json!({"name": name, "description": "d", "inputSchema": schema});
+    let to = |schema: Value| json!({"type": "object", "properties": {"to": schema}});
+    let (catalog, _servers, report) = listed(json!([
+        definition("pattern", to(json!({"type": "string", "pattern": r"^[\w-.]+@x$"}))),
+        definition("required", json!({"type": "object", "required": null})),
+        definition("dialect", json!({"type": "object", "$schema": "https://example.org/mine"})),
+        {"name": "hints", "description": "d", "inputSchema": {"type": "object"}, "annotations": "none"},
+        {"name": "output", "description": "d", "inputSchema": {"type": "object"}, "outputSchema": {"type": "dict"}},
+    ]))
+    .await;
+    assert!(report.refused.is_empty(), "{report:?}");
+    assert_eq!((report.tools.len(), report.notes.len()), (5, 5), "{report:?}");
+    assert!(report.notes.iter().any(|note| note.contains("/properties/to/pattern")), "{report:?}");
+    assert_eq!(catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"], json!({"type": "string"}));
+    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": "a"})).await.is_ok());
+    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": 1})).await.is_err());
+}
+
+#[tokio::test]
+async fn the_tools_of_a_repeated_page_count_once_with_a_warning() {
+    let import = raw(|message| match message["method"].as_str().unwrap() {
+        "tools/list" => vec![result(message, json!({"tools": a_tool(), "nextCursor": ""}))],
+        "initialize" => {
+            let info = json!({"name": "raw", "version": "1"});
+            let capabilities = json!({"tools": {}});
+            vec![result(
+                message,
+                json!({"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}),
+            )]
+        }
+        "server/discover" => {
+            let error = json!({"code": -32601, "message": "Method not found"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        _ => Vec::new(),
+    });
+    let (_, _servers, imported) = imported(import).await;
+    let report = imported.ready().await.unwrap();
+    assert_eq!((&report.tools[..], report.cut), (&["mcp:s/t".parse().unwrap()][..], Some(Cut::Repeated)));
+    assert_eq!(report.notes.len(), 1, "{report:?}");
+}
+
+#[tokio::test]
+async fn a_required_argument_with_a_default_may_be_left_out_and_is_sent() {
+    let schema = json!({
+        "type": "object", "properties": {"type": {"type": "string", "default": "png"}, "n": {"type": "integer"}}, "required": ["type", "n"],
+    });
+    let definition = defined(json!({"name": "shot", "description": "d", "inputSchema": schema}));
+    let (catalog, _servers, _) = imported(Scripted::new(MODERN, vec![definition]).import("s")).await;
+    let result = catalog.execute(&cx(), "mcp:s/shot", json!({"n": 1})).await.unwrap();
+    assert_eq!(result.to_text(), r#"{"arguments":{"n":1,"type":"png"},"tool":"shot"}"#);
+    assert!(catalog.execute(&cx(), "mcp:s/shot", json!({})).await.is_err());
+}
+
+/// A server whose call lasts, with or without progress each second.
+fn lasting(seconds: u64, has_progress: bool) -> Scripted {
+    Scripted::new(MODERN, vec![tool("t")]).with_call(move |_, context| async move {
+        let token = context.meta.get_progress_token().unwrap();
+        for second in 0..seconds {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if has_progress {
+                let progress = ProgressNotificationParam::new(token.clone(), second as f64);
+                context.peer.notify_progress(progress).await.unwrap();
+            }
+        }
+        Ok(CallToolResult::success(Vec::new()).into())
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_renews_the_time_limit_of_a_call_up_to_a_maximum() {
+    let call = async |seconds, has_progress, timeout, cx: ToolContext| {
+        let import = lasting(seconds, has_progress).import("s").with_call_timeout(timeout);
+        let (catalog, _servers, _) = imported(import).await;
+        catalog
+            .execute(&cx, "mcp:s/t", json!({}))
+            .await
+            .map_err(|error| matches!(error.kind(), ToolErrorKind::Timeout { .. }))
+    };
+    assert!(call(36, true, None, cx()).await.is_ok());
+    assert_eq!(call(36, false, None, cx()).await, Err(true));
+    assert!(call(36, false, Some(Duration::from_secs(60)), cx()).await.is_ok());
+    assert_eq!(call(36, true, Some(Duration::from_millis(500)), cx()).await, Err(true));
+    assert_eq!(call(1000, true, None, cx()).await, Err(true));
+    // The limit of the host is the last word.
+    assert_eq!(call(36, true, None, cx().with_timeout(Duration::from_secs(20))).await, Err(true));
+}
+
+#[tokio::test]
+async fn a_call_after_the_end_of_a_connection_waits_for_the_next_one() {
+    for revision in BOTH {
+        let scripted = Scripted::new(revision, vec![tool("t")]);
+        let (catalog, _servers, _) = imported(scripted.import("s")).await;
+        for _ in 0..2 {
+            scripted.kill();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            let result = catalog.execute(&cx(), "mcp:s/t", json!({})).await;
+            assert!(result.is_ok(), "{result:?}");
+        }
+    }
+}
