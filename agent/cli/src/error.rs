@@ -60,6 +60,8 @@ pub(crate) enum Error {
     UnquotedPrompt(String),
     #[error("cannot write the output: {0}; check the destination of standard output")]
     Output(io::Error),
+    #[error("cannot save {}: {source}; check the path and the permissions of its folder", path.display())]
+    OutputFile { path: PathBuf, source: io::Error },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
     #[cfg(feature = "cron")]
@@ -229,6 +231,7 @@ impl Error {
             | Self::Input(_)
             | Self::Prompt(_)
             | Self::NoPrompt
+            | Self::OutputFile { .. }
             | Self::UnquotedPrompt(_)
             | Self::New { .. }
             | Self::Lock(_)

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use agent::SessionConsent;
 use clap::Args;
 use tools::context::Exposure;
-use tools::{CancellationToken, OutputStore, Target, Tasks, ToolContext};
+use tools::policy::{Rule, Verdict};
+use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
-use crate::config::{ConfigOptions, KeyFlags, Settings, ToolFlags, Values};
+use crate::config::{ConfigOptions, KeyFlags, Origin, Setting, Settings, ToolFlags, Values};
 use crate::console::Console;
 use crate::dialogue::Dialogue;
 use crate::error::Error;
@@ -50,8 +51,22 @@ impl HostOptions {
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;
+        let (reads, mut allowed) = self.servers_root().map(mcp::permitted).unwrap_or_default();
+        if flags.default_grants.origin != Origin::Default && !flags.default_grants.value {
+            allowed.clear();
+        }
+        let allow = |clause: Clause| {
+            let origin = Origin::Flag("allow in mcp.json");
+            let rule = Rule::for_target(Verdict::Allow, clause.clone().with_origin("mcp.json"));
+            (Setting { value: clause, origin: origin.clone() }, Setting { value: rule, origin })
+        };
+        let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();
+        flags.grants.extend(grants);
+        flags.policy.extend(rules);
         let settings = speech::access(web::access(self.config.settings(flags)?)?)?;
         let settings = settings.with_control_files(self.policy.policy.clone());
+        let reads = reads.into_iter().map(Setting::from_default);
+        let settings = reads.fold(settings, Settings::with_default_grant);
         ineffective::warn_once(&settings, self.servers_root());
         Ok(settings)
     }

@@ -7,6 +7,8 @@ mod attach;
 #[cfg(feature = "mcp")]
 mod control;
 #[cfg(feature = "mcp")]
+mod decisions;
+#[cfg(feature = "mcp")]
 mod follow;
 #[cfg(feature = "mcp")]
 mod inventory;
@@ -18,18 +20,24 @@ mod report;
 mod sampler;
 #[cfg(feature = "mcp")]
 mod server;
+#[cfg(feature = "mcp")]
+mod standing;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{
-    Attached, FirstList, attach, attach_for, control_files, declared_effects, report, with_sampling,
+    Attached, FirstList, attach, attach_for, control_files, declared_effects, permitted, report, with_sampling,
 };
 #[cfg(feature = "mcp")]
-pub(crate) use attach::{Attached, FirstList, attach, attach_for, declared_effects, report, standing, with_sampling};
+pub(crate) use attach::{Attached, FirstList, attach, attach_for, with_sampling};
 #[cfg(feature = "mcp")]
 pub(crate) use control::control_files;
+#[cfg(feature = "mcp")]
+pub(crate) use decisions::{declared_effects, permitted};
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
 pub(crate) use prompt_call::PromptCall;
 pub(crate) use report::ServerReport;
 #[cfg(feature = "mcp")]
 pub(crate) use server::{http_server, import};
+#[cfg(feature = "mcp")]
+pub(crate) use standing::{remarks, report, standing};

@@ -1,8 +1,11 @@
 //! Results on standard output.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
+use data_encoding::BASE64;
 use serde::Serialize;
+use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult};
 
 use crate::error::Error;
@@ -43,15 +46,19 @@ pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
     write(&[&text])
 }
 
-/// Writes the text of a result, and notes other content on standard error.
+/// Writes the content of a result: texts, the texts of resources, and a line for each other piece.
 pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
     match (&result.content[..], &result.structured) {
         ([], Some(value)) => json(value)?,
         _ => {
             for content in &result.content {
-                match content.as_text() {
-                    Some(text) => untrusted(text)?,
-                    None => note(&format!("the result contains {}, which only --json prints", kind(content))),
+                match content {
+                    Content::Text { text } => untrusted(text)?,
+                    Content::Resource { resource: ResourceContents::Text { uri, text, .. } } => {
+                        note(&format!("the resource {uri}:"));
+                        untrusted(text)?;
+                    }
+                    other => untrusted(&described(other))?,
                 }
             }
         }
@@ -59,13 +66,67 @@ pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
     Ok(())
 }
 
-fn kind(content: &Content) -> String {
+/// Returns the line for content that is no text.
+fn described(content: &Content) -> String {
     match content {
-        Content::Image { mime_type, .. } => format!("an image ({mime_type})"),
-        Content::Audio { mime_type, .. } => format!("audio ({mime_type})"),
-        Content::ResourceLink { uri, .. } => format!("a link to {uri}"),
-        _ => "binary content".to_owned(),
+        Content::Image { data, mime_type } => format!("[an image ({mime_type}, {})]", size(data)),
+        Content::Audio { data, mime_type } => format!("[audio ({mime_type}, {})]", size(data)),
+        Content::ResourceLink { uri, name, description, .. } => {
+            let name = if name == uri { String::new() } else { format!(" {name}") };
+            let description = description.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+            format!("[a link{name} to {uri}{description}]")
+        }
+        Content::Resource { resource: ResourceContents::Blob { uri, mime_type, blob } } => {
+            let kind = mime_type.as_deref().unwrap_or("of an unknown type");
+            format!("[the resource {uri} ({kind}, {})]", size(blob))
+        }
+        other => other.described(),
     }
+}
+
+/// Returns the size of base64 in words.
+fn size(data: &str) -> String {
+    format!("{} bytes; --output-file saves it", data.trim_end_matches('=').len() * 3 / 4)
+}
+
+/// Saves the binary content of a result: the first piece in the file, and further ones beside it with a number. Without binary content, the
+/// file gets the text.
+pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
+    let failed = |path: &Path, source| Error::OutputFile { path: path.to_owned(), source };
+    let pieces = result.content.iter().filter_map(|content| match content {
+        Content::Image { data, .. }
+        | Content::Audio { data, .. }
+        | Content::Resource { resource: ResourceContents::Blob { blob: data, .. } } => Some(data),
+        _ => None,
+    });
+    let mut count = 0;
+    for data in pieces {
+        count += 1;
+        let path = if count == 1 { file.to_owned() } else { numbered(file, count) };
+        let compact: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let bytes = BASE64.decode(&compact).map_err(|error| failed(&path, io::Error::other(error)))?;
+        std::fs::write(&path, bytes).map_err(|source| failed(&path, source))?;
+        note(&format!("saved {}", path.display()));
+    }
+    if count == 0 {
+        let texts = result.content.iter().filter_map(|content| match content {
+            Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => {
+                Some(text.as_str())
+            }
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        std::fs::write(file, text).map_err(|source| failed(file, source))?;
+        note(&format!("saved {}", file.display()));
+    }
+    Ok(())
+}
+
+/// Returns the path of a further piece: `picture-2.png` beside `picture.png`.
+fn numbered(file: &Path, number: usize) -> PathBuf {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = file.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
+    file.with_file_name(format!("{stem}-{number}{extension}"))
 }
 
 /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.

@@ -62,7 +62,12 @@ pub(crate) fn call_policy(settings: &Settings, typed: &[Target]) -> Policy {
 /// Returns the flags with which the targets are permitted and not asked about.
 pub(crate) fn consenting_flags(needed: &[Target]) -> String {
     // With --grant alone, a target that always asks would be refused again for lack of approval.
-    flags(needed, |target| if always_asks(target) { "--allow" } else { "--grant" })
+    flags(needed, consenting_flag)
+}
+
+/// Returns the flag with which a target is permitted and not asked about.
+pub(crate) fn consenting_flag(target: &Target) -> &'static str {
+    if always_asks(target) { "--allow" } else { "--grant" }
 }
 
 /// Returns true if a grant is no consent to touch the target.

@@ -1,12 +1,13 @@
 //! `toolcrib call`
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agent::refusal::Refusal;
 use agent::{Models, Plan, ToolFinder};
 use clap::Args;
-use tools::ToolResult;
+use tools::{ToolError, ToolErrorKind, ToolResult, WholeOutput};
 
 use crate::argument::CallArguments;
 use crate::config::{KeyFlags, QuestionFlag, Setting, Values};
@@ -48,6 +49,11 @@ pub(super) struct CallArgs {
     /// Print the whole result or error as one JSON document
     #[arg(long)]
     json: bool,
+
+    /// Save the pictures, recordings and files of the result: the first one in this file, further ones beside it with a number. A result
+    /// without them is saved as text
+    #[arg(long, value_name = "FILE")]
+    output_file: Option<PathBuf>,
 }
 
 impl CallArgs {
@@ -68,7 +74,11 @@ impl CallArgs {
 
     async fn call(&self) -> Result<ToolResult, Error> {
         let (root, defaults) = (self.host.servers_root(), || self.host.settings(Values::default()));
-        let _servers = mcp::attach_for(self.arguments.name(), root, defaults).await?;
+        let name = self.arguments.name();
+        let servers = mcp::attach_for(name, root, defaults).await?;
+        if let Some(reason) = servers.waiting(name).filter(|_| tools::get(name).is_err()) {
+            return Err(ToolError::new(name, ToolErrorKind::Unavailable { reason }).into());
+        }
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
@@ -77,11 +87,10 @@ impl CallArgs {
         let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;
         let context = context
+            .with_service(WholeOutput)
             .with_absent_service::<Models>(OF_SESSIONS)
             .with_absent_service::<Plan>(OF_SESSIONS)
-            .with_absent_service::<ToolFinder>(
-            "only a session that searches its tools has it; `search` searches them",
-        );
+            .with_absent_service::<ToolFinder>("only a session that searches its tools has it; `search` searches them");
         skills::warn_for(&context, &entry);
         let _telemetry = Telemetry::start(&settings);
         tools::execute(&context, entry.name().as_str(), arguments).await.map_err(|error| {
@@ -99,6 +108,9 @@ impl CallArgs {
     }
 
     fn print(&self, result: &ToolResult) -> Result<Exit, Error> {
+        if let Some(file) = &self.output_file {
+            output::save(result, file)?;
+        }
         if self.json {
             output::json(result)?;
         } else if result.is_error {

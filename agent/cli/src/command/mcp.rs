@@ -125,6 +125,15 @@ struct AddOptions {
     #[arg(long, value_name = "NAME: VALUE", requires = "url")]
     header: Vec<String>,
 
+    /// The effects of a tool, or of all tools with `*`: TOOL=read_only, TOOL=pure, or TOOL= and JSON such as {"writes": ["mail:{to}"]};
+    /// repeatable
+    #[arg(long, value_name = "TOOL=EFFECTS", conflicts_with = "project")]
+    effects: Vec<String>,
+
+    /// Call the tools without declared effects without a question
+    #[arg(long, conflicts_with = "project")]
+    allow: bool,
+
     /// Add it to the project's file, which others may share
     #[arg(long)]
     project: bool,

@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agent::refusal::Refusal;
 use agent::{Models, Selection, SubAgents, ToolSet, with_session_model};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use serde_json::Value;
 use tools::call::CallPlace;
-use tools::{CancellationToken, Entry, Tasks, ToolContext};
-use tools_mcp::server::{Peer, ServedTools, ToolServer};
+use tools::{CancellationToken, Entry, Target, Tasks, ToolContext};
+use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
 use self::endpoint::EndpointOptions;
@@ -26,7 +28,7 @@ use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::telemetry::Telemetry;
 use crate::wording::counted;
-use crate::{count, interrupt, notice, program};
+use crate::{count, interrupt, notice, policy, program, refusal};
 
 /// The default of --max-calls.
 const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();
@@ -43,6 +45,11 @@ pub(super) struct ServeArgs {
 
     #[command(flatten)]
     endpoint: EndpointOptions,
+
+    /// The form of the tools' names: `underscored`, such as fs_read, which all services of models take, or `dotted`, such as fs.read.
+    /// Clients may call either
+    #[arg(long, value_name = "FORM", default_value = "underscored")]
+    names: NameForm,
 
     /// Run at most this many calls of all clients at the same time
     #[arg(long, value_name = "N", default_value_t = MAX_CALLS, value_parser = count::parse)]
@@ -61,6 +68,13 @@ pub(super) struct ServeArgs {
 
     #[command(flatten)]
     questions: KeyFlags<QuestionFlag>,
+}
+
+/// The form of the names that clients see.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum NameForm {
+    Underscored,
+    Dotted,
 }
 
 impl ServeArgs {
@@ -84,13 +98,24 @@ impl ServeArgs {
         let set = tool_set(&selection, &context);
         let calls = AtomicU64::new(0);
         let of_calls = context.clone();
-        let server = ToolServer::new(served(&set)?, move |request| {
+        let form = match self.names {
+            NameForm::Underscored => ServedNames::Underscored,
+            NameForm::Dotted => ServedNames::Dotted,
+        };
+        let server = ToolServer::new(served(&set, form)?, move |request| {
             let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
             let cx = of_calls.clone().with_service(models(Some(request.peer)));
             cx.with_place(CallPlace::new(number, 0).with_id(request.id))
         });
+        let rules: Vec<_> = settings.rules().collect();
+        let server = server.with_advice(move |entry, arguments, error| {
+            let touched = entry.targets(arguments).unwrap_or_default();
+            let refusal = Refusal::from_error(error, &touched)?;
+            let hints = refusal::hints(&[refusal], &rules, how_to_permit);
+            (!hints.is_empty()).then(|| hints.join("; "))
+        });
         let server = server.with_identity(program::name(), program::version()).with_max_calls(self.max_calls.get());
-        let following = tokio::spawn(follow(server.clone(), selection, context, set.clone()));
+        let following = tokio::spawn(follow(server.clone(), selection, context, set.clone(), form));
         let ended = endpoint.serve(&server, &counted(set.len() as u64, "tool"), shutdown).await;
         following.abort();
         ended.map(|()| Exit::Success)
@@ -136,8 +161,20 @@ fn tool_set(selection: &Selection, context: &ToolContext) -> ToolSet {
     ToolSet::new(with_session_model(entries, context.services()), selection, context.services())
 }
 
-fn served(set: &ToolSet) -> Result<ServedTools, Error> {
-    let served = ServedTools::new(set.list().iter().cloned(), set.clone())?;
+/// Returns the words in the client's configuration that permit calls on these targets.
+fn how_to_permit(needed: &[Target]) -> String {
+    let words = needed
+        .iter()
+        .flat_map(|target| [policy::consenting_flag(target).to_owned(), target.to_clause().as_str().to_owned()]);
+    let words: Vec<_> = words.map(|word| Value::from(word).to_string()).collect();
+    format!(
+        "to allow it, the user adds {} to \"args\" of this server's entry in the client's configuration, and starts the server again",
+        words.join(", ")
+    )
+}
+
+fn served(set: &ToolSet, form: ServedNames) -> Result<ServedTools, Error> {
+    let served = ServedTools::with_names(set.list().iter().cloned(), set.clone(), form)?;
     for (name, reason) in served.left_out() {
         notice::warning(&format!("{name} is not served: {reason}"));
     }
@@ -145,12 +182,12 @@ fn served(set: &ToolSet) -> Result<ServedTools, Error> {
 }
 
 /// Serves the tools of the catalog as it changes.
-async fn follow(server: ToolServer, selection: Selection, context: ToolContext, mut set: ToolSet) {
+async fn follow(server: ToolServer, selection: Selection, context: ToolContext, mut set: ToolSet, form: ServedNames) {
     let mut changes = tools::subscribe();
     loop {
         let current = tool_set(&selection, &context);
         if current.digest() != set.digest()
-            && let Ok(served) = served(&current)
+            && let Ok(served) = served(&current, form)
         {
             server.replace_tools(served);
             set = current;

@@ -9,7 +9,7 @@ use agent::Selection;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Effects, ToolContext};
+use tools::{CancellationToken, Clause, Effects, ToolContext};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
@@ -30,6 +30,11 @@ pub(crate) enum FirstList {
 pub(crate) struct Attached;
 
 impl Attached {
+    /// Returns no note.
+    pub(crate) fn waiting(&self, _tool: &str) -> Option<String> {
+        None
+    }
+
     /// Returns no prompt.
     pub(crate) async fn prompts(&self, _connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
         (Vec::new(), Vec::new())
@@ -70,6 +75,11 @@ pub(crate) async fn attach_for(
 /// Returns no effects.
 pub(crate) fn declared_effects(_root: &RootOption) -> Vec<Effects> {
     Vec::new()
+}
+
+/// Returns no clause.
+pub(crate) fn permitted(_root: &RootOption) -> (Vec<Clause>, Vec<Clause>) {
+    Default::default()
 }
 
 /// Returns the context as it is.

@@ -1,6 +1,6 @@
 //! [`Attached`]: the servers of a session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Effects, ToolContext};
+use tools::{CancellationToken, ToolContext, ToolName};
 use tools_mcp::client::{Imported, Sampling, Servers};
 use tools_mcp::config::{ConfigError, FileOwner};
 use tools_mcp::trust::Pins;
 
 use super::sampler::SessionSampler;
 use super::server::NESTED;
-use super::{Configured, Inventory, ServerReport, Standing, import};
+use super::{Configured, Inventory, import};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::notice;
@@ -35,9 +35,6 @@ const SHORT_WAIT: Duration = Duration::from_secs(2);
 
 /// The tool that reads resources of servers.
 const READ_RESOURCE: &str = "mcp.resource";
-
-/// The start of the standing of a server that cannot be used.
-const UNUSABLE: &str = "unusable: ";
 
 /// A text that begins no name of a tool.
 const NO_NAME: &str = "-";
@@ -74,6 +71,8 @@ pub(super) struct Members {
     root: RootOption,
     settings: Settings,
     selection: Selection,
+    /// The tools that the person was told to approve.
+    announced: BTreeSet<ToolName>,
 }
 
 /// A server whose tools are not known yet.
@@ -105,6 +104,16 @@ impl Attached {
         self.servers.iter().flat_map(Servers::list).collect()
     }
 
+    /// Returns the note about a tool that waits for approval. Returns `None` for other tools.
+    pub(crate) fn waiting(&self, tool: &str) -> Option<String> {
+        let pins = self.pins.lock();
+        let waits = |(server, pins): (&String, &Arc<Pins>)| {
+            let pending = pins.pending().into_iter().find(|pending| pending.tool == tool)?;
+            Some(waiting(server, &[pending.tool]))
+        };
+        pins.iter().find_map(waits)
+    }
+
     /// Finds a task of an earlier process at its server.
     #[cfg(feature = "journal")]
     pub(crate) fn restore(&self, task: &StoredTask) -> Arc<dyn Task> {
@@ -118,16 +127,21 @@ impl Attached {
 impl Drop for Attached {
     fn drop(&mut self) {
         for (name, pins) in &*self.pins.lock() {
-            let pending = pins.pending();
+            let pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
             if !pending.is_empty() {
-                let tools: Vec<_> = pending.iter().map(|pending| pending.tool.as_str()).collect();
-                let (program, tools) = (program::name(), tools.join(", "));
-                notice::warning(&format!(
-                    "new or changed tools of the MCP server {name} wait for approval: {tools}; see them with {program} mcp approve {name}"
-                ));
+                notice::warning(&waiting(name, &pending));
             }
         }
     }
+}
+
+/// Returns the note about tools that wait for approval.
+fn waiting(server: &str, tools: &[ToolName]) -> String {
+    let tools: Vec<_> = tools.iter().map(ToolName::as_str).collect();
+    let (program, tools) = (program::name(), tools.join(", "));
+    format!(
+        "new or changed tools of the MCP server {server} wait for approval: {tools}; see them with {program} mcp approve {server}"
+    )
 }
 
 /// Offers the tools of the servers that the selection may match. Only a server whose tools are not pinned yet is connected now; others
@@ -156,7 +170,8 @@ pub(crate) async fn attach(
     inventory.warn();
     let (root, settings, selection) = (root.clone(), settings.clone(), selection.clone());
     let (servers, pins) = (Servers::for_global(), PinsOfServers::default());
-    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection };
+    let announced = BTreeSet::new();
+    let mut members = Members { servers: servers.clone(), pins: pins.clone(), root, settings, selection, announced };
     let configured = members.matching(&inventory);
     if configured.is_empty() {
         return Attached::none();
@@ -214,12 +229,26 @@ impl Members {
         }
         let resolved = inventory.usable(configured)?;
         let pins = inventory.pins(configured)?;
+        for fault in pins.remarks().into_iter().filter(|remark| remark.is_fault) {
+            notice::warning(&format!("MCP server {}: {}", configured.name, fault.text));
+        }
         let import = import(inventory, configured, resolved, pins.clone(), &self.root, &self.settings)?;
         let import = import.with_known(pins.known()).with_known_resources(pins.has_resources());
         let imported = self.servers.import(import)?;
         self.pins.lock().insert(configured.name.to_string(), pins.clone());
         let slow = pins.path().with_extension("slow");
         Ok((!pins.is_pinned()).then_some(Unlisted { imported, slow }))
+    }
+
+    /// Tells the person about tools that wait for approval since the last time.
+    pub(super) fn announce(&mut self) {
+        for (name, pins) in &*self.pins.lock() {
+            let mut pending: Vec<_> = pins.news().into_iter().map(|pending| pending.tool).collect();
+            pending.retain(|tool| self.announced.insert(tool.clone()));
+            if !pending.is_empty() {
+                notice::warning(&waiting(name, &pending));
+            }
+        }
     }
 
     pub(super) fn root(&self) -> &RootOption {
@@ -264,59 +293,7 @@ fn warn(name: &str, owner: FileOwner, error: &Error) {
     }
 }
 
-/// Returns the effects that the user declared for tools of servers, without the servers that cannot be used.
-pub(crate) fn declared_effects(root: &RootOption) -> Vec<Effects> {
-    let servers = Inventory::load(root).map(|inventory| inventory.servers()).unwrap_or_default();
-    let configured = servers.into_iter().filter_map(|(_, _, configured)| configured.ok());
-    configured.flat_map(|server| server.settings.effects().cloned().collect::<Vec<_>>()).collect()
-}
-
 /// Returns the context of a session with a model, which servers may ask for messages if the user permits it.
 pub(crate) fn with_sampling(cx: ToolContext) -> ToolContext {
     cx.with_service(Sampling::new(SessionSampler))
-}
-
-/// Returns each server with its standing, for `doctor`, and the reasons why servers or files cannot be used.
-///
-/// # Errors
-/// Returns an error if the user's file of servers cannot be read.
-pub(crate) fn report(root: &RootOption) -> Result<(Vec<ServerReport>, Vec<String>), Error> {
-    let inventory = match Inventory::load(root) {
-        Ok(inventory) => inventory,
-        // A root that cannot be used is a finding of its own.
-        Err(Error::NoHome | Error::Root { .. }) => return Ok(Default::default()),
-        Err(error) => return Err(error),
-    };
-    let mut problems: Vec<_> = inventory.fault.iter().map(ToString::to_string).collect();
-    let mut report = |(server, owner, configured): (String, FileOwner, Result<Configured, _>)| {
-        let standing = match configured {
-            Ok(configured) => standing(&inventory, &configured),
-            Err(error) => format!("{UNUSABLE}{error}"),
-        };
-        if let Some(reason) = standing.strip_prefix(UNUSABLE) {
-            problems.push(format!("MCP server {server}: {reason}"));
-        }
-        ServerReport { server, file: if owner == FileOwner::User { "user" } else { "project" }, standing }
-    };
-    let servers = inventory.servers().into_iter().map(&mut report).collect();
-    Ok((servers, problems))
-}
-
-/// Returns the standing of a server in words.
-pub(crate) fn standing(inventory: &Inventory, server: &Configured) -> String {
-    match inventory.standing(server) {
-        Standing::Ready(_) => match inventory.pins(server) {
-            Ok(pins) if pins.is_pinned() => format!("ready, {} approved", counted(pins.known().len() as u64, "tool")),
-            Ok(_) => "ready, not used yet".to_owned(),
-            Err(error) => format!("{UNUSABLE}{error}"),
-        },
-        Standing::Disabled(_) => "disabled".to_owned(),
-        Standing::Unapproved => format!("waits for approval; run {} mcp approve {}", program::name(), server.name),
-        Standing::Changed(changes) => {
-            let facts: Vec<_> = changes.iter().map(|change| change.fact.as_str()).collect();
-            let facts = facts.join(", ");
-            format!("has changed since it was approved ({facts}); run {} mcp approve {}", program::name(), server.name)
-        }
-        Standing::Unusable(reason) => format!("{UNUSABLE}{reason}"),
-    }
 }

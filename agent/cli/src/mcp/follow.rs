@@ -20,6 +20,7 @@ impl Members {
     pub(super) async fn follow(mut self, mut inventory: Inventory, mut seen: Stamp) {
         loop {
             tokio::time::sleep(INTERVAL).await;
+            self.announce();
             let stamp = self.stamp(&inventory);
             if stamp == seen {
                 continue;

@@ -63,7 +63,8 @@ pub(crate) fn import(
             return Err(Error::NoProgram { server: server.name.to_string(), command });
         }
     };
-    let import = Import::new(server.name.clone(), reached).with_shared_review(pins);
+    let import =
+        Import::new(server.name.clone(), reached).with_shared_review(pins).with_call_timeout(server.entry.call_timeout);
     Ok(import.with_login_advice(login_advice(server)).with_sampling(server.settings.sampling))
 }
 

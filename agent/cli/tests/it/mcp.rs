@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Crib;
 
 /// The arguments of a server with one tool, and the tool's name at the client.
-pub(crate) const SERVE: [&str; 4] = ["serve", "--no-config", "--select", "time.now"];
+pub(crate) const SERVE: [&str; 6] = ["serve", "--no-config", "--select", "time.now", "--names", "dotted"];
 pub(crate) const TOOL: &str = "mcp:clock/time.now";
 
 pub(crate) fn program() -> &'static str {
@@ -21,8 +21,9 @@ pub(crate) fn marking(crib: &Crib) -> (String, PathBuf) {
     let mark = crib.dir.path().join("mark");
     let select = crib.write("select", "time.now");
     let (program, shown) = (program(), mark.display());
-    let script =
-        format!("#!/bin/sh\ntouch '{shown}'\nexec '{program}' serve --no-config --select \"$(cat '{select}')\"\n");
+    let script = format!(
+        "#!/bin/sh\ntouch '{shown}'\nexec '{program}' serve --no-config --names dotted --select \"$(cat '{select}')\"\n"
+    );
     let path = crib.write("server.sh", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     (path, mark)
@@ -146,8 +147,8 @@ fn a_program_that_a_server_runs_has_no_servers_of_its_own() {
     let env = json!({"XDG_CONFIG_HOME": config, "XDG_STATE_HOME": state});
     write_user(&crib, &json!({"mcpServers": {"self": {"command": program(), "args": ["serve"], "env": env}}}));
     let listed = crib.run(&["list", "--select", "mcp:*"]).expect(0);
-    assert!(listed.stdout.contains("mcp:self/fs.read"), "{listed:#?}");
-    assert!(!listed.stdout.contains("mcp:self/mcp:"), "{listed:#?}");
+    assert!(listed.stdout.contains("mcp:self/fs_read"), "{listed:#?}");
+    assert!(!listed.stdout.contains("mcp:self/mcp_"), "{listed:#?}");
 }
 
 #[test]
@@ -157,7 +158,45 @@ fn the_user_declares_effects() {
     write_user(&crib, &json!({"mcpServers": {"clock": clock}}));
     let shown = crib.run(&["show", TOOL, "--json"]).expect(0).document();
     assert_eq!(shown["effects"], json!({"reads": [TOOL]}));
-    crib.run(&["call", TOOL, "--grant", "mcp:read:clock/*"]).expect(0);
+    // The declaration is the consent, so no other grant is needed.
+    crib.run(&["call", TOOL]).expect(0);
+    crib.run(&["call", TOOL, "--no-default-grants"]).expect(5);
+}
+
+#[test]
+fn a_server_is_added_with_its_effects_or_allowed() {
+    let crib = Crib::new();
+    let add = |more: &[&str]| crib.run(&[&["mcp", "add", "clock"], more, &["--", program()], &SERVE[..]].concat());
+    add(&["--effects", "*=read_only"]).expect(0);
+    crib.run(&["mcp", "test", "clock"]).expect(0);
+    crib.run(&["call", TOOL]).expect(0);
+    crib.run(&["mcp", "remove", "clock"]).expect(0);
+    add(&["--effects", "*=reads"]).expect(2);
+    add(&["--effects", "read_only"]).expect(2);
+    assert!(crib.run(&["mcp"]).expect(0).stdout.contains("no MCP servers"));
+
+    add(&["--allow"]).expect(0);
+    crib.run(&["call", TOOL]).expect(0);
+    let ran = crib.run(&["run", "--provider", "direct", TOOL, "--select", "mcp:clock/*"]).expect(0);
+    assert!(ran.stdout.contains("UTC"), "{ran:#?}");
+}
+
+#[test]
+fn wrong_effects_and_unknown_fields_are_reported_wherever_a_server_is_looked_at() {
+    let crib = Crib::new();
+    let effects = json!({"effects": {"time.now": {"writes": ["mail:{nope}"]}}});
+    let clock = json!({"command": program(), "args": SERVE, "autoApprove": [], "timeout": 90000, "toolcrib": effects});
+    write_user(&crib, &json!({"mcpServers": {"clock": clock}}));
+    let tested = crib.run(&["mcp", "test", "clock"]).expect(0);
+    for word in ["{nope}", "time.now", "autoApprove"] {
+        assert!(tested.stderr.contains(word), "{tested:#?}");
+        let listed = crib.run(&["mcp", "list"]).expect(0).stdout;
+        assert!(listed.contains(word), "{listed}");
+    }
+    assert!(!tested.stderr.contains("timeout"), "{tested:#?}");
+    assert!(crib.run(&["doctor"]).stdout.contains("{nope}"));
+    let called = crib.run(&["call", TOOL, "--allow", "world:write:**"]);
+    assert!(called.code != Some(0) && called.stderr.contains("{nope}"), "{called:#?}");
 }
 
 #[test]

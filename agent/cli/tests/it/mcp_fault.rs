@@ -29,7 +29,7 @@ fn call(crib: &Crib, tool: &str, arguments: &[&str]) -> Ended {
 #[tokio::test]
 async fn a_secret_in_a_url_is_shown_nowhere() {
     let server = Crib::new();
-    let (mut child, url) = server.serve_http(&["--select", "time.now"]).await;
+    let (mut child, url) = server.serve_http(&["--names", "dotted", "--select", "time.now"]).await;
     let crib = Crib::new();
     let long = "x".repeat(170);
     let urls = ["?api_key=${KEY}".to_owned(), format!("?{long}=${{KEY}}"), "?k=${QUOTED}".to_owned()];

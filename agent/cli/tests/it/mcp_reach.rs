@@ -11,7 +11,8 @@ const TOKEN: &str = "a-token-of-many-bytes";
 async fn a_server_by_url_is_used_with_a_header_from_a_variable() {
     let server = Crib::new();
     let token = server.write_private("token", TOKEN);
-    let (mut child, url) = server.serve_http(&["--select", "time.now", "--token-file", &token]).await;
+    let (mut child, url) =
+        server.serve_http(&["--names", "dotted", "--select", "time.now", "--token-file", &token]).await;
     let crib = Crib::new();
     let headers = json!({"Authorization": "Bearer ${CLOCK_TOKEN}"});
     write_user(&crib, &json!({"mcpServers": {"clock": {"type": "http", "url": url, "headers": headers}}}));

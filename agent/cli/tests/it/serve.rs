@@ -92,8 +92,8 @@ fn text_of(result: &CallToolResult) -> String {
 /// Makes the calls that a client with this person makes, and checks what became of them.
 async fn check(client: &RunningService<RoleClient, Person>, crib: &Crib, person: &Person) {
     let names: Vec<_> = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
-    assert!(names.iter().all(|name| name.starts_with("fs.")) && names.contains(&"fs.read".to_owned()), "{names:?}");
-    let read = call(client, "fs.read", json!({"path": "README.md"})).await;
+    assert!(names.iter().all(|name| name.starts_with("fs_")) && names.contains(&"fs_read".to_owned()), "{names:?}");
+    let read = call(client, "fs_read", json!({"path": "README.md"})).await;
     assert!(text_of(&read).contains("# Hello"), "{read:?}");
     let file = crib.root().join("new.txt");
     let _ = std::fs::remove_file(&file);
@@ -131,6 +131,134 @@ async fn clients_over_http_call_tools_and_approve() {
     child.kill().await.unwrap();
 }
 
+/// Returns true if OpenAI takes the name of a tool: `^[a-zA-Z0-9_-]{1,64}$`.
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
+}
+
+#[tokio::test]
+async fn every_name_is_one_that_services_of_models_take_and_the_dotted_one_is_a_choice() {
+    let crib = Crib::new();
+    for (more, is_plain) in [(&[][..], true), (&["--names", "dotted"][..], false)] {
+        let [legacy, _] = modes();
+        let mut child = crib.serve(more).spawn().unwrap();
+        let client = over_stdio(&mut child, Person(None), legacy).await;
+        let names: Vec<_> = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
+        assert_eq!(names.iter().all(|name| is_name(name)), is_plain, "{names:?}");
+        for name in ["fs.read", "fs_read"].iter().filter(|name| is_plain || **name == "fs.read") {
+            let read = call(&client, name, json!({"path": "README.md"})).await;
+            assert!(text_of(&read).contains("# Hello"), "{read:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_words_for_the_entry_of_the_client() {
+    let crib = Crib::new();
+    let [legacy, _] = modes();
+    let write = json!({"path": "new.txt", "content": "new"});
+    let mut child = crib.serve(&[]).spawn().unwrap();
+    let client = over_stdio(&mut child, Person(None), legacy.clone()).await;
+    let refused = call(&client, "fs_write", write.clone()).await;
+    let words = r#""--grant", "fs:write:new.txt""#;
+    assert!(refused.is_error == Some(true) && text_of(&refused).contains(words), "{refused:?}");
+    let words: Vec<String> = serde_json::from_str(&format!("[{words}]")).unwrap();
+    let mut child = crib.serve(&words.iter().map(String::as_str).collect::<Vec<_>>()).spawn().unwrap();
+    let client = over_stdio(&mut child, Person(None), legacy).await;
+    assert_ne!(call(&client, "fs_write", write).await.is_error, Some(true));
+}
+
+#[tokio::test]
+async fn a_message_that_is_no_json_is_answered_by_an_error() {
+    use tokio::io::AsyncWriteExt as _;
+
+    let crib = Crib::new();
+    let mut child = crib.serve(&["--select", "fs.*"]).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let initialize =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": initialize}).to_string(),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string(),
+        "{bad".to_owned(),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string(),
+    ];
+    input.write_all((lines.join("\n") + "\n").as_bytes()).await.unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut seen = Vec::new();
+    while seen.len() < 3 {
+        let answer: Value = serde_json::from_str(&answers.next_line().await.unwrap().unwrap()).unwrap();
+        seen.push((answer["id"].clone(), answer["error"]["code"].clone()));
+    }
+    assert!(seen.contains(&(Value::Null, json!(-32700))) && seen.contains(&(json!(2), Value::Null)), "{seen:?}");
+
+    let (mut child, url) = crib.serve_http(&["--select", "fs.*"]).await;
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\naccept: application/json, text/event-stream\r\ncontent-length: 4\r\n\r\n{{bad"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answers = BufReader::new(stream).lines();
+    assert!(answers.next_line().await.unwrap().unwrap().contains(" 400 "));
+    child.kill().await.unwrap();
+}
+
+/// Returns the words of the command in a client's entry.
+#[cfg(feature = "web")]
+fn words_of(entry: &Value) -> Option<Vec<String>> {
+    let list = |value: &Value| serde_json::from_value::<Vec<String>>(value.clone()).ok();
+    match &entry["command"] {
+        Value::String(program) => Some([vec![program.clone()], list(&entry["args"])?].concat()),
+        whole => list(whole),
+    }
+}
+
+#[cfg(feature = "web")]
+#[tokio::test]
+async fn the_entries_of_the_readme_start_a_server_for_each_client() {
+    let readme = include_str!("../../README.md");
+    let section = readme.split("## Tools for MCP clients").nth(1).unwrap().split("\n## ").next().unwrap();
+    for client in ["Claude Code", "Cursor", "VS Code", "Zed", "opencode", "Codex"] {
+        assert!(section.contains(client), "{client}");
+    }
+    let blocks = |kind: &str| {
+        let start = format!("```{kind}\n");
+        let blocks = section.split(&start).skip(1);
+        blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let json = blocks("json").into_iter().map(|block| serde_json::from_str::<Value>(&block).unwrap());
+    let toml = blocks("toml").into_iter().map(|block| {
+        let values = block.lines().filter_map(|line| line.split_once(" = "));
+        let entry: Value =
+            values.map(|(key, value)| (key.to_owned(), serde_json::from_str::<Value>(value).unwrap())).collect();
+        json!({"mcp_servers": {"toolcrib": entry}})
+    });
+    let entries: Vec<_> = json.chain(toml).collect();
+    assert_eq!(entries.len(), 5);
+    let crib = Crib::new();
+    for document in entries {
+        let servers = document.as_object().unwrap().values().next().unwrap();
+        let words = words_of(&servers["toolcrib"]).unwrap_or_else(|| panic!("{document}"));
+        assert_eq!(words[..2], ["toolcrib", "serve"]);
+        let root = crib.root();
+        let words = words[1..].iter().map(|word| word.replace("${workspaceFolder}", root.to_str().unwrap()));
+        let words: Vec<_> = words.collect();
+        let mut command = Command::from(crib.command(&words.iter().map(String::as_str).collect::<Vec<_>>()));
+        command
+            .current_dir(&root)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let mut child = command.spawn().unwrap();
+        let [legacy, _] = modes();
+        let client = over_stdio(&mut child, Person(None), legacy).await;
+        let names: Vec<_> = client.list_all_tools().await.unwrap().iter().map(|tool| tool.name.to_string()).collect();
+        assert!(!names.is_empty() && names.iter().all(|name| is_name(name)), "{names:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_grant_allows_calls_without_a_person() {
     let crib = Crib::new();
@@ -138,7 +266,7 @@ async fn a_grant_allows_calls_without_a_person() {
     let [legacy, _] = modes();
     let client = over_stdio(&mut child, Person(None), legacy).await;
     let tools = client.list_all_tools().await.unwrap();
-    assert!(!tools.iter().any(|tool| tool.name == "agent.spawn"), "there is no model that a sub-agent could have");
+    assert!(!tools.iter().any(|tool| tool.name == "agent_spawn"), "there is no model that a sub-agent could have");
     let written = call(&client, "fs.write", json!({"path": "new.txt", "content": "new"})).await;
     assert_ne!(written.is_error, Some(true), "{written:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use tools_mcp::client::ServerName;
 use tools_mcp::config::{FileOwner, OAuthClient, Transport};
 use tools_mcp::trust::Pins;
@@ -15,7 +16,7 @@ use crate::root::RootOption;
 
 /// Adds a server, or changes it.
 pub(super) fn add(options: AddOptions) -> Result<(), Error> {
-    let AddOptions { name, command, env, cwd, url, header, project, root } = options;
+    let AddOptions { name, command, env, cwd, url, header, effects, allow, project, root } = options;
     let refused = |reason: String| Error::Server { server: name.clone(), reason };
     let server: ServerName =
         name.parse().map_err(|error: tools_mcp::client::InvalidServerName| refused(error.to_string()))?;
@@ -36,6 +37,11 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
         },
         (None, None) => return Err(refused("name a command, or a URL with --url".to_owned())),
     };
+    let effects = effects.iter().map(|text| {
+        let (tool, declared) = pair(text, '=', "the effects of a tool; write TOOL=read_only")?;
+        Ok((tool, serde_json::from_str(&declared).unwrap_or(Value::String(declared))))
+    });
+    let effects = effects.collect::<Result<Vec<(String, Value)>, Error>>()?;
     let mut inventory = if project { Inventory::load_whole(&root)? } else { Inventory::load(&root)? };
     let (file, owner) = match project {
         true => (&mut inventory.project, FileOwner::Project),
@@ -43,6 +49,9 @@ pub(super) fn add(options: AddOptions) -> Result<(), Error> {
     };
     let is_present = file.servers().any(|(found, _)| found == name);
     file.set(&server, &transport)?;
+    if !effects.is_empty() || allow {
+        file.decide(&server, effects, allow)?;
+    }
     file.write(owner)?;
     let path = file.path().display();
     notice::note(&match is_present {

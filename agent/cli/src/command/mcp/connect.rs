@@ -9,7 +9,7 @@ use tools_mcp::trust::Pins;
 
 use crate::config::Settings;
 use crate::error::Error;
-use crate::mcp::{Configured, Inventory, import};
+use crate::mcp::{Configured, Inventory, import, remarks};
 use crate::notice;
 use crate::root::RootOption;
 
@@ -38,6 +38,10 @@ pub(super) async fn connect(
     let start = Instant::now();
     let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
     let report = imported.ready().await?;
-    report.notes.iter().for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
+    // The notes of the list have the remarks about the effects.
+    let ignored = (!server.entry.ignored.is_empty()).then(|| remarks(server, &pins).swap_remove(0));
+    let cut = report.cut.map(|cut| cut.to_string());
+    let notes = ignored.iter().chain(&report.notes).chain(&cut);
+    notes.for_each(|note| notice::warning(&format!("MCP server {}: {note}", server.name)));
     Ok(Connected { imported, pins, report, catalog, time: start.elapsed(), _servers: servers })
 }

@@ -57,7 +57,7 @@ fn reached(transport: &Transport) -> String {
 pub(super) fn tools(server: &Connected) -> Result<(), Error> {
     let mut page = String::new();
     for entry in server.catalog.list() {
-        if entry.name().starts_with("mcp:") {
+        if server.report.tools.contains(entry.name()) {
             let description = visible_line(&entry.tool().description, MAX_SHOWN);
             page += &format!("{}  {description}\n", styled(STRONG, entry.name()));
         }
