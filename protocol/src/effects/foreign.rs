@@ -9,8 +9,8 @@ use crate::{Effects, Target, TargetError, Template, ToolName};
 /// The maximum number of references that are followed to find a field.
 const MAX_REFS: usize = 16;
 
-/// The maximum length of a text that can be an address, in bytes.
-const MAX_ADDRESS: usize = 2048;
+/// The signs between the user and the host of an address.
+const AT: [char; 3] = ['@', '\u{fe6b}', '\u{ff20}'];
 
 /// Words in the names of arguments that hold addresses, URLs and paths.
 const WORDS: [&str; 35] = [
@@ -23,8 +23,8 @@ const WORDS: [&str; 35] = [
 impl Declared {
     /// Returns the targets of one call. A template whose arguments are all absent, null or empty has none.
     ///
-    /// The call counts as a write anywhere if there is no target, if a template has only a part of its arguments, or if a writing call has
-    /// an argument that no template names and that looks like an address, a URL or a path.
+    /// The call counts as a write anywhere if there is no target, if a template has only a part of its arguments, if a text of a template has
+    /// several addresses, or if a writing call has an argument that no template names and that looks like an address, a URL or a path.
     pub(super) fn foreign_targets(
         &self,
         tool: &ToolName,
@@ -35,10 +35,11 @@ impl Declared {
         let mut is_unbounded = false;
         for (access, template) in self.templates() {
             let values = |field: &str| values(parameters, arguments, field);
-            let fields = template.fields().map(|field| Ok(values(field)?.len()));
-            let counts = fields.collect::<Result<Vec<_>, TargetError>>()?;
-            if counts.contains(&0) {
-                is_unbounded |= counts.iter().any(|count| *count > 0);
+            let fields = template.fields().map(values).collect::<Result<Vec<_>, _>>()?;
+            // One target of two addresses would match a clause for the last one.
+            is_unbounded |= fields.iter().flatten().any(|value| value.as_str().is_some_and(has_several));
+            if fields.iter().any(Vec::is_empty) {
+                is_unbounded |= !fields.iter().all(Vec::is_empty);
                 continue;
             }
             let remaining = Effects::MAX_TARGETS - targets.len();
@@ -149,7 +150,7 @@ fn has_address(value: Node<'_>, path: &str, name: &str, named: &[String]) -> boo
         Kind::Array => value.elements().any(|element| has_address(element, path, name, named)),
         Kind::Object => value.members().any(|(name, value)| {
             let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
-            has_address(value, &path, name, named)
+            is_address(name, "") || has_address(value, &path, name, named)
         }),
         Kind::String(text) if !named.iter().any(|named| named == path) => {
             let text = text.trim();
@@ -166,11 +167,13 @@ fn has_address(value: Node<'_>, path: &str, name: &str, named: &[String]) -> boo
 
 /// Returns true if a text is an address, a URL or a path: by its form, or by a form that may be one and the name of its argument.
 fn is_address(text: &str, name: &str) -> bool {
-    if text.is_empty() || text.len() > MAX_ADDRESS {
-        return false;
-    }
-    let is_place = is_place(name) && text.contains(['@', '/', '\\', '.', ':', '+']);
-    is_place || is_url(text) || is_path(text) || text.split([',', ';', '\n']).any(is_mail) || is_phone(text)
+    let is_place = is_place(name) && (text.contains(AT) || text.contains(['/', '\\', '.', ':', '+']));
+    is_place || is_url(text) || is_path(text) || text.split([',', ';']).any(is_mail) || is_phone(text)
+}
+
+/// Returns true if a text has more than one address.
+fn has_several(text: &str) -> bool {
+    text.matches(AT).count() > 1
 }
 
 fn is_url(text: &str) -> bool {
@@ -196,7 +199,7 @@ fn is_path(text: &str) -> bool {
 fn is_mail(text: &str) -> bool {
     let text = text.trim();
     let is_one = |word: &str| {
-        let parts = word.split_once('@');
+        let parts = word.split_once(AT);
         parts.is_some_and(|(user, host)| {
             !user.is_empty() && host.len() > 1 && !word.contains(['(', ')', '=']) && !word.contains(char::is_whitespace)
         })
@@ -252,6 +255,7 @@ mod tests {
             ("team, evil@x.y", "note"),
             ("a@b.c evil@x.y", "note"),
             ("evil@localhost", "note"),
+            ("evil\u{ff20}x.y", "note"),
             ("https://x.y/?q=1", "note"),
             ("HTTP://x.y", "note"),
             ("mailto:evil@x.y", "note"),
@@ -270,9 +274,11 @@ mod tests {
         ] {
             assert!(is_address(text, name), "{text} {name}");
         }
+        assert!(is_address(&"a@b.c, ".repeat(1000), "note"));
         for (text, name) in [
             ("", "to"),
             ("Hello, please write to a@b.c soon", "body"),
+            ("Yours\nA. Person\na@b.c", "body"),
             ("See https://x.y", "body"),
             ("kind/bug", "labels"),
             ("owner/repo", "repository"),

@@ -72,6 +72,7 @@ fn a_writing_call_with_an_unnamed_address_counts_as_a_write_anywhere() {
         ("bcc", json!(["evil@x.y"])),
         ("bcc", json!("a, Evil <evil@x.y>")),
         ("options", json!({"headers": [{"value": "evil@x.y"}]})),
+        ("options", json!({"evil@x.y": true})),
         ("options", json!("{\"bcc\": \"evil@x.y\"}")),
         ("callback", json!("https://x.y")),
         ("image", json!("/etc/passwd")),
@@ -87,6 +88,15 @@ fn a_writing_call_with_an_unnamed_address_counts_as_a_write_anywhere() {
     }
     let page = effects(json!({"reads": ["db:{table}"]}));
     assert_eq!(targets(&page, json!({"table": "t", "url": "https://x.y"})).unwrap(), ["db:read:t"]);
+}
+
+#[test]
+fn several_addresses_in_one_text_count_as_a_write_anywhere() {
+    let mail = effects(json!({"writes": ["mail:{to}"]}));
+    for several in ["evil@x.y, a@b.c", "evil@x.y a@b.c", "a@b.c <evil@x.y>"] {
+        assert!(targets(&mail, json!({"to": several})).unwrap().contains(&ANYWHERE.to_owned()), "{several}");
+    }
+    assert!(targets(&mail, json!({"to": "a@b.c\nbcc: evil@x.y"})).is_err());
 }
 
 #[test]
