@@ -165,6 +165,20 @@ fn what_a_merge_brings_is_by_the_one_who_committed_it_whatever_its_time_is() {
     desk.git(&["merge", "-q", "-X", "theirs", "-m", "merge", "side"]);
     assert_eq!(fs::read_to_string(desk.root().join("notes.md")).unwrap(), "theirs\n");
     assert!(!desk.reads_clean("notes.md"));
+    // The one who resolves a conflict writes the result.
+    for (committer, is_of_user) in [(ME, true), (STRANGER, false)] {
+        let desk = Desk::new();
+        desk.git(&["checkout", "-q", "-b", "side"]);
+        desk.write("notes.md", "one\n");
+        desk.commit();
+        desk.git(&["checkout", "-q", "main"]);
+        desk.write("notes.md", "two\n");
+        desk.commit();
+        desk.git(&["merge", "-q", "-s", "ours", "--no-commit", "side"]);
+        desk.write("notes.md", "both\n");
+        desk.commit_as(committer, ME);
+        assert_eq!(desk.reads_clean("notes.md"), is_of_user, "{committer}");
+    }
     // A file that only the user has changed stays the user's through the merge of somebody else.
     let desk = Desk::new();
     desk.git(&["checkout", "-q", "-b", "side"]);
@@ -263,6 +277,17 @@ fn the_name_of_a_file_or_folder_is_text_too() {
     assert!(!desk.reads_clean("link"), "an error names the target of a link");
     desk.commit();
     assert!(desk.reads_clean("link"));
+    for (tool, arguments) in [
+        ("fs.move", json!({"from": "folder", "to": "moved"})),
+        ("fs.glob", json!({"pattern": "*.md"})),
+        ("fs.search", json!({"pattern": "mine"})),
+    ] {
+        let desk = Desk::new();
+        desk.write("folder/remember this", "");
+        desk.write("folder/notes/.gitignore", "[z-a]\n");
+        let flags = ["--allow", "fs:write:folder", "--allow", "fs:write:moved"];
+        assert!(!desk.is_clean_with(tool, arguments, &flags), "{tool}: an error or a note names a file");
+    }
     // Folders that tools make have names of their own.
     let desk = Desk::new();
     desk.write("target/debug/x", "");
