@@ -50,8 +50,8 @@ struct Authorship {
     root: PathBuf,
     /// `None` without a state folder: then no file is the user's.
     marks: Option<Marks>,
-    /// The commit that was read last.
-    latest: Mutex<Option<Arc<Committed>>>,
+    /// The commit that was read last, and its files. `None` instead of files if there is too much to read.
+    latest: Mutex<Option<(String, Option<Arc<Committed>>)>>,
 }
 
 impl Authorship {
@@ -68,12 +68,12 @@ impl Authorship {
     fn committed(&self, git: &Git) -> Option<Arc<Committed>> {
         let head = git.head()?;
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(committed) = latest.as_ref().filter(|committed| committed.head == head) {
-            return Some(committed.clone());
+        if let Some((_, committed)) = latest.as_ref().filter(|(of, _)| *of == head) {
+            return committed.clone();
         }
-        let committed = Arc::new(Committed::read(git, head, &git.user(&self.root)?)?);
-        *latest = Some(committed.clone());
-        Some(committed)
+        let committed = git.user(&self.root).and_then(|user| Committed::read(git, &head, &user)).map(Arc::new);
+        *latest = Some((head, committed.clone()));
+        committed
     }
 }
 
@@ -81,6 +81,11 @@ impl FileJudge for Authorship {
     fn is_content_of_user(&self, paths: &[PathBuf]) -> bool {
         if paths.is_empty() {
             return true;
+        }
+        // The folder of git has the texts of all commits and branches. This saves a look at them.
+        let Some(git) = Repository::find(&self.root).map(|repository| repository.git()) else { return false };
+        if paths.iter().any(|path| git.starts_with(path)) {
+            return false;
         }
         self.judge(|repository, git, committed| {
             let files = walk::files(repository, committed, paths);

@@ -22,25 +22,24 @@ pub(super) struct Blob {
 /// The files of the user in the commit that is checked out.
 #[derive(Debug)]
 pub(super) struct Committed {
-    pub(super) head: String,
-    /// The files by their paths, as git writes them.
+    /// By their paths, as git writes them.
     files: BTreeMap<Vec<u8>, Blob>,
 }
 
 impl Committed {
     /// Reads the files of a commit, and keeps those whose present content strangers have brought in no commit of its history. Returns
     /// `None` if the repository has too much to read.
-    pub(super) fn read(git: &Git, head: String, user: &str) -> Option<Self> {
-        let mut files = tree(&git.answer(&["ls-tree", "-r", "-z", "--full-tree", &head])?)?;
+    pub(super) fn read(git: &Git, head: &str, user: &str) -> Option<Self> {
+        let mut files = tree(&git.answer(&["ls-tree", "-r", "-z", "--full-tree", head])?)?;
         // Both addresses as they are written: a file of the repository could map them.
         let format = "--pretty=tformat:c%ae%x00%ce%x00";
         // A merge brings what none of its parents has.
         let changes =
             ["diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev", "--no-renames", format];
-        let log = git.answer_from(&["rev-list", &head], &changes)?;
+        let log = git.answer_from(&["rev-list", head], &changes)?;
         let by_user = brought_by_user(&log, user, &files)?;
         files.retain(|path, _| by_user.get(&path[..]) == Some(&true));
-        Some(Self { head, files })
+        Some(Self { files })
     }
 
     /// Returns a file of the user.

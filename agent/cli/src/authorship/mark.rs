@@ -103,7 +103,8 @@ impl Marks {
         }
         let is_git = |part: &&Path| part.file_name().is_some_and(|name| name.eq_ignore_ascii_case(GIT));
         let Some(git) = path.ancestors().filter(is_git).last() else { return Ok(()) };
-        self.put(&self.next_file(), &self.mark(git, None))
+        let mark = self.mark(git, None);
+        if self.has_equal(&mark, None) { Ok(()) } else { self.put(&self.next_file(), &mark) }
     }
 
     /// Notes that a program may write these trees, except for the kept ones.
@@ -133,6 +134,13 @@ impl Marks {
         let refs = repository.filter(Repository::is_plain).filter(is_first).and_then(|repository| refs(&repository));
         let (git, identity) = (git.to_owned(), identity(git));
         Mark { git, identity, stamp, process: std::process::id(), at: now(), refs: refs.unwrap_or_default() }
+    }
+
+    /// Returns true if another file says for good what this mark would.
+    fn has_equal(&self, mark: &Mark, file: Option<&Path>) -> bool {
+        let is_equal = |other: &Mark| other.stamp.is_none() && other.git == mark.git && other.identity == mark.identity;
+        let others = self.all::<Mark>("mark-").unwrap_or_default();
+        others.iter().any(|(other, of)| Some(&**other) != file && is_equal(of))
     }
 
     fn note_root(&self, root: &Path) -> io::Result<()> {
@@ -206,11 +214,13 @@ impl Drop for Watch {
     fn drop(&mut self) {
         for (file, mark) in &mut self.put {
             // A mark that stays has the stamp from before, so no error makes the repository the user's.
-            if mark.stamp.is_some() && mark.stamp == stamp(&mark.git) {
+            let is_unchanged = mark.stamp.is_some() && mark.stamp == stamp(&mark.git);
+            mark.stamp = None;
+            mark.identity = mark.identity.or_else(|| identity(&mark.git));
+            // The one with the earlier branches stays.
+            if is_unchanged || mark.refs.is_empty() && self.marks.has_equal(mark, Some(file)) {
                 let _ = fs::remove_file(file);
             } else {
-                mark.stamp = None;
-                mark.identity = mark.identity.or_else(|| identity(&mark.git));
                 let _ = self.marks.put(file, mark);
             }
         }

@@ -212,6 +212,20 @@ fn a_file_tool_that_writes_into_a_folder_of_git_marks_the_repository() {
 }
 
 #[test]
+fn marks_of_one_repository_do_not_pile_up() {
+    let place = Place::new();
+    let count = || fs::read_dir(place.path().join("state")).unwrap().count();
+    for _ in 0..3 {
+        let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+        commit(&place.root());
+        drop(watch);
+        place.marks().note_write(&place.root(), &place.root().join(".git/x")).unwrap();
+        assert_eq!(count(), 2, "a mark and the root");
+    }
+    assert_eq!(pending_in(&place.marks(), &place.root()).unwrap().changed[0].commits.len(), 3);
+}
+
+#[test]
 fn a_damaged_repository_cannot_be_trusted() {
     let place = Place::new();
     let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
