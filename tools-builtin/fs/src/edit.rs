@@ -1,8 +1,10 @@
 //! `fs.edit`: replaces text in a file.
 
 use tools::{Access, Preview, ToolContext, ToolError, tool};
+use tools_text::TextEncoding;
 
 use crate::Workspace;
+use crate::decoded::Decoded;
 use crate::diff;
 use crate::draft::Draft;
 use crate::encoding::Encoding;
@@ -22,7 +24,7 @@ const LOSSY: &str = "[bytes that are not UTF-8 are shown as \u{FFFD} and were ke
 const ATTEMPTS: usize = 100;
 
 /// Replaces text in a file of the workspace and returns a unified diff. `old` must match exactly, including spaces, and must occur
-/// once unless `all` is set. Line endings match in any style. The file keeps its own style, and its bytes that are not UTF-8.
+/// once unless `all` is set. Line endings match in any style. The file keeps its own style and encoding.
 #[tool(
     name = "fs.edit",
     title = "Edit a file",
@@ -46,9 +48,13 @@ pub(crate) fn edit(
     /// Replace every occurrence.
     #[serde(default)]
     all: bool,
+    /// The encoding, such as `windows-1252`, if it is not UTF-8. Guessed if omitted.
+    #[schemars(length(max = 40))]
+    encoding: Option<String>,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    Ok(apply_edit(cx, &workspace, &path, Change { old: &old, new: &new, all })?)
+    let named = named(encoding.as_deref())?;
+    Ok(apply_edit(cx, &workspace, &path, Change { old: &old, new: &new, all, named })?)
 }
 
 fn apply_edit(
@@ -78,10 +84,18 @@ fn apply_edit(
 }
 
 /// Makes the diff that an edit would return now.
-fn preview(cx: &ToolContext, path: RelativePath, old: String, new: String, all: bool) -> Result<Preview, ToolError> {
+fn preview(
+    cx: &ToolContext,
+    path: RelativePath,
+    old: String,
+    new: String,
+    all: bool,
+    encoding: Option<String>,
+) -> Result<Preview, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     cx.require(Access::Read, "fs", path.as_str())?;
-    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], Change { old: &old, new: &new, all })?;
+    let named = named(encoding.as_deref())?;
+    let plan = Plan::new(cx, &workspace, &path, &[Access::Read], Change { old: &old, new: &new, all, named })?;
     Ok(Preview::diff(plan.diff(diff::unified_whole)))
 }
 
@@ -92,6 +106,12 @@ struct Change<'a> {
     new: &'a str,
     /// Whether to replace each occurrence instead of the only one.
     all: bool,
+    /// The encoding that the call names.
+    named: Option<TextEncoding>,
+}
+
+fn named(label: Option<&str>) -> Result<Option<TextEncoding>, FsError> {
+    Ok(label.map(TextEncoding::from_label).transpose()?)
 }
 
 /// A file and its new content.
@@ -102,6 +122,8 @@ struct Plan {
     /// The texts that the diff compares.
     texts: (String, String),
     is_utf8: bool,
+    /// A note on the encoding of a file that is not UTF-8.
+    encoding: Option<String>,
 }
 
 impl Plan {
@@ -110,7 +132,7 @@ impl Plan {
         workspace: &Workspace,
         path: &RelativePath,
         accesses: &'static [Access],
-        Change { old, new, all }: Change<'_>,
+        Change { old, new, all, named }: Change<'_>,
     ) -> Result<Self, FsError> {
         if old == new {
             return Err(FsError::SameText);
@@ -120,14 +142,23 @@ impl Plan {
         if let Some(kind) = slot.kind.filter(|kind| *kind != Kind::File) {
             return Err(FsError::NotWritable { path: slot.path, kind });
         }
-        let before = content(cx, &slot)?;
+        let before = whole_file::read(&slot)?;
+        let decoded = Decoded::for_edit(&before, named);
+        if decoded.is_none() {
+            check_text(cx, &slot.path, &before)?;
+        }
         // Errors and the diff show lines of it.
         workspace.show_content(cx, &slot.path);
-        let view = View::new(&before);
-        let after = replace(cx, &slot.path, &view, old, new, all)?;
+        let bytes = decoded.as_ref().map_or(&*before, |decoded| decoded.text.as_bytes());
+        let view = View::new(bytes);
+        let replaced = replace(cx, &slot.path, &view, old, new, all)?;
         let is_utf8 = view.is_utf8();
-        let texts = (view.text, View::new(&after).text);
-        Ok(Self { slot, before, after, texts, is_utf8 })
+        let texts = (view.text, View::new(&replaced).text);
+        let after = match &decoded {
+            Some(decoded) => decoded.encoded(&String::from_utf8_lossy(&replaced))?,
+            None => replaced,
+        };
+        Ok(Self { slot, before, after, texts, is_utf8, encoding: decoded.map(|decoded| decoded.note()) })
     }
 
     fn diff(&self, unified: fn(&RelativePath, &str, &str) -> String) -> String {
@@ -135,16 +166,18 @@ impl Plan {
         if !self.is_utf8 {
             diff.push_str(LOSSY);
         }
+        if let Some(encoding) = &self.encoding {
+            diff.push_str(encoding);
+            diff.push('\n');
+        }
         diff
     }
 }
 
-/// Reads a text file in UTF-8 or another ASCII-compatible encoding.
-fn content(cx: &ToolContext, slot: &Slot) -> Result<Vec<u8>, FsError> {
-    let path = &slot.path;
-    let bytes = whole_file::read(slot)?;
-    match Encoding::detect(cx, path, &bytes[..])? {
-        Encoding::Utf8 | Encoding::Other => Ok(bytes),
+/// Refuses bytes that are neither UTF-8 nor text in an encoding whose ASCII characters are single bytes.
+fn check_text(cx: &ToolContext, path: &RelativePath, bytes: &[u8]) -> Result<(), FsError> {
+    match Encoding::detect(cx, path, bytes)? {
+        Encoding::Utf8 | Encoding::Other => Ok(()),
         Encoding::Utf16 => Err(FsError::Utf16 { path: path.clone() }),
         Encoding::Binary => Err(FsError::Binary { path: path.clone() }),
     }

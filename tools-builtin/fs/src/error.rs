@@ -4,6 +4,7 @@ use std::io;
 
 use tools::ToolError;
 use tools::protocol::InvalidTarget;
+use tools_text::{UnknownEncoding, UnmappableCharacter};
 
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -130,6 +131,10 @@ pub(crate) enum FsError {
     /// An error after a part of the work was done.
     #[error("{source}; before that, {done}")]
     Partial { source: Box<Self>, done: String },
+    #[error(transparent)]
+    Encoding(#[from] UnknownEncoding),
+    #[error(transparent)]
+    Unmappable(#[from] UnmappableCharacter),
     /// An error of the pipeline, such as a denied permission. It is passed on unchanged.
     #[error(transparent)]
     Pipeline(#[from] ToolError),

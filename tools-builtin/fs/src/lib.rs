@@ -4,6 +4,7 @@
 mod abandoned;
 mod append;
 mod counted;
+mod decoded;
 mod diff;
 mod directory;
 mod draft;

@@ -46,7 +46,7 @@ fn planned_write(
         let size = counted(content.len(), "byte", "bytes");
         Preview::summary(format!("replaces `{}`, {what}, with {size}", slot.path))
     };
-    let before = match whole_file::read(&slot) {
+    let before = match whole_file::read_to_compare(&slot) {
         Err(FsError::TooLarge { limit, .. }) => return Ok(replaces(format!("a file of more than {limit} bytes"))),
         before => before?,
     };

@@ -7,16 +7,20 @@ use std::num::NonZeroU64;
 use memchr::memchr;
 use tools::image::image_type;
 use tools::{Content, ToolContext, ToolError, tool};
+use tools_text::TextEncoding;
 
 use crate::Workspace;
+use crate::decoded::Decoded;
 use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::excerpt::{Excerpt, FirstLine, LineRange};
 use crate::lines::LineReader;
 use crate::path::RelativePath;
 use crate::picture;
+use crate::replacement::MAX_FILE;
 use crate::resolved_entry::ResolvedEntry;
 use crate::tail::Tail;
+use crate::whole_file;
 
 /// The size of a read, in bytes. Smaller files are read at once.
 const BLOCK: u64 = 64 * 1024;
@@ -43,6 +47,7 @@ const MAX_COUNTED: u64 = 16 * 1024 * 1024;
     example({"path": "src/main.rs", "start": 120, "end": 180, "line_numbers": true}),
     example({"path": "server.log", "tail": 50}),
 )]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub(crate) fn read(
     cx: &ToolContext,
     /// The file, relative to the workspace root.
@@ -59,10 +64,14 @@ pub(crate) fn read(
     /// Begin each line with its number and a colon.
     #[serde(default)]
     line_numbers: bool,
+    /// The encoding, such as `windows-1252`, if it is not UTF-8. Guessed if omitted.
+    #[schemars(length(max = 40))]
+    encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
+    let named = encoding.as_deref().map(TextEncoding::from_label).transpose().map_err(FsError::from)?;
     let span = ReadSpan::new(start, end, tail, offset)?;
-    Ok(contents(cx, &workspace, &path, span, line_numbers)?)
+    Ok(contents(cx, &workspace, &path, span, line_numbers, named)?)
 }
 
 /// The requested part of a file.
@@ -99,6 +108,7 @@ fn contents(
     path: &RelativePath,
     span: ReadSpan,
     line_numbers: bool,
+    named: Option<TextEncoding>,
 ) -> Result<Vec<Content>, FsError> {
     let found = ResolvedEntry::find(cx, workspace, path)?;
     // `std` reads into uninitialised memory; cap-std clears it first.
@@ -109,26 +119,35 @@ fn contents(
     let length = if size < BLOCK { HEAD.max(size + 1) } else { HEAD };
     let mut head = Vec::with_capacity(length as usize);
     (&file).take(length).read_to_end(&mut head).map_err(FsError::io(&found.path))?;
-    if Encoding::from_mark(&head) == Some(Encoding::Utf16) {
-        return Err(FsError::Utf16 { path: found.path });
+    let request = ReadRequest { cx, path: &found.path, span, line_numbers };
+    let is_utf8 = named.is_none_or(|named| named == TextEncoding::UTF_8);
+    if Encoding::from_mark(&head).is_some() || !is_utf8 {
+        return request.decoded(file, named);
     }
     if let Some(mime_type) = image_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
     }
-    let request = ReadRequest { cx, path: &found.path, span, line_numbers };
     let (excerpt, first) = if (head.len() as u64) < length {
         request.excerpt(Cursor::new(head))?
     } else if let (ReadSpan::Tail(count), MAX_COUNTED..) = (span, size) {
-        request.distant_tail(file, size, count)?
+        request.distant_tail(&file, size, count)?
     } else if memchr(0, &head).is_some() {
         return Err(FsError::Binary { path: found.path });
     } else {
         file.rewind().map_err(FsError::io(&found.path))?;
-        request.excerpt(BufReader::with_capacity(BLOCK as usize, file))?
+        request.excerpt(BufReader::with_capacity(BLOCK as usize, &file))?
     };
+    if excerpt.lossy && named.is_none() && size <= MAX_FILE {
+        return request.decoded(file, named);
+    }
+    Ok(shown(excerpt, first, None))
+}
+
+/// Returns an excerpt and the notes about it.
+fn shown(excerpt: Excerpt, first: FirstLine, encoding: Option<String>) -> Vec<Content> {
     let note = excerpt.note(first);
     let text = Some(excerpt.text).filter(|text| !text.is_empty());
-    Ok(text.into_iter().chain(note).map(Content::text).collect())
+    text.into_iter().chain(note).chain(encoding).map(Content::text).collect()
 }
 
 /// A part of a file to read.
@@ -155,9 +174,20 @@ impl ReadRequest<'_> {
         Ok((Excerpt::from_reader(self.cx, self.path, file, range)?, FirstLine::Number(start)))
     }
 
+    /// Reads the part of a file in another encoding than UTF-8.
+    fn decoded(&self, mut file: File, named: Option<TextEncoding>) -> Result<Vec<Content>, FsError> {
+        file.rewind().map_err(FsError::io(self.path))?;
+        let bytes = whole_file::contents(file, self.path, MAX_FILE)?;
+        let Some(decoded) = Decoded::from_bytes(&bytes, named) else {
+            return Err(FsError::Binary { path: self.path.clone() });
+        };
+        let (excerpt, first) = self.excerpt(Cursor::new(&*decoded.text))?;
+        Ok(shown(excerpt, first, Some(decoded.note())))
+    }
+
     /// Reads the last lines of a file that is too large to count the lines before them.
-    fn distant_tail(&self, mut file: File, size: u64, count: u64) -> Result<(Excerpt, FirstLine), FsError> {
-        let Tail { start, lines } = Tail::find(self.cx, self.path, &file, size, count)?;
+    fn distant_tail(&self, mut file: &File, size: u64, count: u64) -> Result<(Excerpt, FirstLine), FsError> {
+        let Tail { start, lines } = Tail::find(self.cx, self.path, file, size, count)?;
         file.seek(SeekFrom::Start(start)).map_err(FsError::io(self.path))?;
         let reader = BufReader::with_capacity(BLOCK as usize, file.take(size - start));
         let first = i64::try_from(lines).map_or(i64::MIN, |lines| -lines);
@@ -316,12 +346,25 @@ mod tests {
         fixture.fails("fs.read", json!({"path": "src/Main"}), "did you mean `src/main.rs`?").await;
         fixture.fails("fs.read", json!({"path": "other"}), "list its directory").await;
         fixture.fails("fs.read", json!({"path": "binary"}), "it has NUL bytes").await;
-        fixture.fails("fs.read", json!({"path": "utf16"}), "UTF-16").await;
-        let lossy = fixture.text("fs.read", json!({"path": "latin"})).await;
+        fixture.fails("fs.read", json!({"path": "latin", "encoding": "nonesuch"}), "names no encoding").await;
+        let lossy = fixture.text("fs.read", json!({"path": "latin", "encoding": "utf-8"})).await;
         assert!(
             lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("an edit keeps them"),
             "{lossy}"
         );
+    }
+
+    #[tokio::test]
+    async fn text_in_another_encoding_is_read_as_text() {
+        let fixture = Fixture::new();
+        fixture.write("utf16", b"\xFF\xFEc\0a\0f\0\xE9\0\n\0");
+        fixture.write("latin", b"caf\xE9 au lait\nfor\xEAt\n");
+        let read = async |arguments| fixture.text("fs.read", arguments).await;
+        assert_eq!(read(json!({"path": "utf16"})).await, "café\n\n[read as UTF-16LE]");
+        let latin = read(json!({"path": "latin", "start": 2})).await;
+        assert!(latin.starts_with("forêt\n") && latin.contains("windows-1252, which is a guess"), "{latin}");
+        let cyrillic = read(json!({"path": "latin", "start": 1, "end": 1, "encoding": "windows-1251"})).await;
+        assert!(cyrillic.starts_with("cafй au lait\n") && cyrillic.contains("[read as windows-1251]"), "{cyrillic}");
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use crate::path::RelativePath;
 use crate::view::View;
 
 /// The maximum size of a file before and after an edit, in bytes.
-pub(crate) const MAX_FILE: u64 = 8 * 1024 * 1024;
+pub(crate) const MAX_FILE: u64 = 64 * 1024 * 1024;
 
 /// The maximum number of occurrences counted.
 const MAX_COUNTED: usize = 1000;
@@ -176,8 +176,9 @@ mod tests {
 
     use crate::fixture::Fixture;
 
+    /// Returns the arguments of an edit that takes the bytes as UTF-8, where others would be read in their encoding or a guess.
     fn edit(old: &str, new: &str) -> Value {
-        json!({"path": "a", "old": old, "new": new})
+        json!({"path": "a", "old": old, "new": new, "encoding": "utf-8"})
     }
 
     /// Asserts the bytes of a file after an edit, and returns the diff.
@@ -208,7 +209,7 @@ mod tests {
         assert!(diff.contains("not UTF-8"), "{diff}");
         edited(
             before,
-            json!({"path": "a", "old": "a", "new": "A", "all": true}),
+            json!({"path": "a", "old": "a", "new": "A", "all": true, "encoding": "utf-8"}),
             b"cAf\xE9 = 1\nport = 80\nnA\xEFve\xFF\xFE\n",
         )
         .await;
@@ -238,10 +239,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn utf16_and_binary_files_are_refused() {
-        for utf16 in [&b"\xFF\xFEa\0\n\0"[..], b"\xFE\xFF\0a\0\n", b"\xFE\xFF\x4E\x2D"] {
-            refused(utf16, edit("a", "b"), &["UTF-16"]).await;
-        }
+    async fn text_in_another_encoding_is_edited_in_it() {
+        let edit = |old: &str, new: &str| json!({"path": "a", "old": old, "new": new});
+        edited(b"\xFF\xFEa\0\n\0", edit("a", "é"), b"\xFF\xFE\xE9\0\n\0").await;
+        edited(b"\xFE\xFF\0a\0\n", edit("a", "字"), b"\xFE\xFF\x5B\x57\0\n").await;
+        let latin = b"caf\xE9 au lait\r\nfor\xEAt\r\n";
+        let diff = edited(latin, edit("forêt", "été\nx"), b"caf\xE9 au lait\r\n\xE9t\xE9\r\nx\r\n").await;
+        assert!(diff.contains("-forêt\n+été\n+x\n") && diff.contains("windows-1252"), "{diff}");
+        refused(latin, edit("forêt", "字"), &["windows-1252 has no character '字'"]).await;
+    }
+
+    #[tokio::test]
+    async fn binary_files_are_refused() {
         refused(b"a\0b", edit("a", "b"), &["NUL bytes"]).await;
     }
 

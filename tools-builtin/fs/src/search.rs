@@ -7,9 +7,11 @@ use cap_std::fs::Dir;
 use globset::GlobMatcher;
 use memchr::memchr;
 use tools::{Content, ToolContext, ToolError, tool};
+use tools_text::TextEncoding;
 
 use crate::Workspace;
 use crate::counted::counted;
+use crate::decoded::Decoded;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -39,6 +41,7 @@ const BLOCK: usize = 64 * 1024;
     example({"pattern": "fn main"}),
     example({"pattern": "todo|fixme", "path": "src", "glob": "*.rs", "ignore_case": true, "context": 2}),
 )]
+#[expect(clippy::too_many_arguments, reason = "each is an argument of the tool")]
 pub(crate) fn search(
     cx: &ToolContext,
     /// The regular expression.
@@ -60,11 +63,17 @@ pub(crate) fn search(
     /// Include .git and files that ignore files exclude.
     #[serde(default)]
     ignored: bool,
+    /// The encoding of files that are not UTF-8, such as `windows-1252`. Guessed for each if omitted.
+    #[schemars(length(max = 40))]
+    encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let search = Search { cx, workspace: &workspace, glob, scan, searched: 0, binary: 0, large: 0, unreadable: 0 };
+    let named = encoding.as_deref().map(TextEncoding::from_label).transpose().map_err(FsError::from)?;
+    let workspace = &workspace;
+    let search =
+        Search { cx, workspace, glob, scan, named, searched: 0, decoded: 0, binary: 0, large: 0, unreadable: 0 };
     Ok(search.run(&path, ignored)?)
 }
 
@@ -73,7 +82,11 @@ struct Search<'a> {
     workspace: &'a Workspace,
     glob: Option<GlobMatcher>,
     scan: Scan,
+    /// The encoding of files that are not UTF-8.
+    named: Option<TextEncoding>,
     searched: u64,
+    /// The number of files that were not UTF-8.
+    decoded: u64,
     binary: u64,
     large: u64,
     unreadable: u64,
@@ -127,18 +140,32 @@ impl Search<'_> {
             self.unreadable += 1;
         } else if content.len() as u64 > MAX_FILE {
             self.large += 1;
-        } else if memchr(0, &content).is_some() {
-            self.binary += 1;
         } else {
-            self.searched += 1;
-            self.scan(path, &*content)?;
+            self.whole(path, &content)?;
         }
         Ok(())
     }
 
-    /// Searches the file that the call names, block by block.
-    fn named_file(&mut self, path: &RelativePath, file: impl Read) -> Result<(), FsError> {
-        let mut reader = BufReader::with_capacity(BLOCK, file);
+    /// Searches the whole content of a file.
+    fn whole(&mut self, path: &RelativePath, content: &[u8]) -> Result<(), FsError> {
+        let decoded = Decoded::from_bytes(content, self.named);
+        if decoded.is_none() && memchr(0, content).is_some() {
+            self.binary += 1;
+            return Ok(());
+        }
+        self.searched += 1;
+        self.decoded += u64::from(decoded.is_some());
+        self.scan(path, decoded.as_ref().map_or(content, |decoded| decoded.text.as_bytes()))
+    }
+
+    /// Searches the file that the call names, a large one block by block.
+    fn named_file(&mut self, path: &RelativePath, mut file: impl Read) -> Result<(), FsError> {
+        let mut content = Vec::new();
+        file.by_ref().take(MAX_FILE + 1).read_to_end(&mut content).map_err(FsError::io(path))?;
+        if content.len() as u64 <= MAX_FILE {
+            return self.whole(path, &content);
+        }
+        let mut reader = BufReader::with_capacity(BLOCK, content.as_slice().chain(file));
         if memchr(0, reader.fill_buf().map_err(FsError::io(path))?).is_some() {
             self.binary += 1;
             return Ok(());
@@ -179,6 +206,7 @@ impl Search<'_> {
             (self.binary, "binary files skipped"),
             (self.large, "files over 16 MiB skipped, which can be searched by name"),
             (self.unreadable, "files that could not be read"),
+            (self.decoded, "files that are not UTF-8, read in their encoding or a guess"),
             (self.scan.long, "lines searched only in their first 16 MiB"),
         ];
         notes.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
@@ -251,8 +279,11 @@ mod tests {
         std::fs::write(fixture.root().join("latin"), b"run caf\xE9\n").unwrap();
         std::fs::File::create(fixture.root().join("large")).unwrap().set_len(17 * 1024 * 1024).unwrap();
         let text = fixture.text("fs.search", json!({"pattern": "run"})).await;
-        assert!(text.starts_with("latin\n1: run caf\u{FFFD}\n"), "{text}");
-        assert!(text.ends_with("in 1 of 1 file searched; binary files skipped: 1; files over 16 MiB skipped, which can be searched by name: 1]"));
+        assert!(text.starts_with("latin\n1: run café\n"), "{text}");
+        let skipped = "binary files skipped: 1; files over 16 MiB skipped, which can be searched by name: 1; files that are not UTF-8";
+        assert!(text.contains(skipped), "{text}");
+        let named = fixture.text("fs.search", json!({"pattern": "й$", "encoding": "windows-1251"})).await;
+        assert!(named.starts_with("latin\n1: run cafй\n"), "{named}");
     }
 
     #[tokio::test]

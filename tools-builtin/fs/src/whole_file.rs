@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use cap_std::fs::File;
 use tools::ToolContext;
 
 use crate::encoding::Encoding;
@@ -13,28 +12,36 @@ use crate::resolved_entry::open_file;
 use crate::slot::Slot;
 use crate::text_style::TextStyle;
 
+/// The size up to which a file is compared with the text that replaces it, in bytes.
+pub(crate) const MAX_COMPARED: u64 = 8 * 1024 * 1024;
+
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
-    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path)
+    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path, MAX_FILE)
 }
 
-/// Reads an open file of at most [`MAX_FILE`] bytes.
-pub(crate) fn contents(file: File, path: &RelativePath) -> Result<Vec<u8>, FsError> {
+/// Reads a file of at most [`MAX_COMPARED`] bytes.
+pub(crate) fn read_to_compare(slot: &Slot) -> Result<Vec<u8>, FsError> {
+    contents(open_file(&slot.parent, &slot.name, &slot.path)?, &slot.path, MAX_COMPARED)
+}
+
+/// Reads an open file of at most `limit` bytes.
+pub(crate) fn contents(file: impl Read, path: &RelativePath, limit: u64) -> Result<Vec<u8>, FsError> {
     let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(FsError::TooLarge { path: path.clone(), limit: MAX_FILE });
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(FsError::io(path))?;
+    if bytes.len() as u64 > limit {
+        return Err(FsError::TooLarge { path: path.clone(), limit });
     }
     Ok(bytes)
 }
 
-/// Returns the style that the file keeps when its whole text is replaced. A file of more than [`MAX_FILE`] bytes has none.
+/// Returns the style that the file keeps when its whole text is replaced. A file of more than [`MAX_COMPARED`] bytes has none.
 ///
 /// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
 pub(crate) fn style(cx: &ToolContext, slot: &Slot) -> Result<TextStyle, FsError> {
     check_readable(cx, slot)?;
-    Ok(read(slot).map(|bytes| TextStyle::of(&bytes)).unwrap_or_default())
+    Ok(read_to_compare(slot).map(|bytes| TextStyle::of(&bytes)).unwrap_or_default())
 }
 
 /// Returns an error if the file is text that fs.read cannot show completely.

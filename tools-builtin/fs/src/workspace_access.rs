@@ -11,6 +11,7 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
+
 use crate::resolved_entry::ResolvedEntry;
 use crate::write::write_atomically;
 use crate::{Workspace, directory, whole_file};
@@ -73,7 +74,8 @@ impl Workspace {
     ///   leads out of the workspace.
     pub fn read_file(&self, cx: &ToolContext, path: &str) -> Result<Option<Vec<u8>>, ToolError> {
         let Some(found) = self.find(cx, path)? else { return Ok(None) };
-        let content = found.open_file().and_then(|file| whole_file::contents(file, &found.path))?;
+        let limit = whole_file::MAX_COMPARED;
+        let content = found.open_file().and_then(|file| whole_file::contents(file, &found.path, limit))?;
         self.show_content(cx, &found.path);
         Ok(Some(content))
     }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use tools::JsonSchema;
 use tools::image::MAX_IMAGE_BYTES;
+use tools_text::decode_document;
 use url::Url;
 
-use crate::charset::decode;
 use crate::feed::Feed;
 use crate::markdown::Notation;
 use crate::media::Media;
@@ -135,7 +135,7 @@ impl Document {
             Media::Binary(media_type) => return Err(DocumentError::Binary { media_type, size }),
             Media::Html | Media::Json | Media::Xml | Media::Text => {}
         }
-        let text = decode(bytes, charset);
+        let text = decode_document(bytes, charset);
         let notation = match format {
             Format::Markdown => Notation::Markdown,
             Format::Text => Notation::Plain,

@@ -9,7 +9,7 @@ use super::*;
 use crate::fixture::Fixture;
 
 fn once<'a>(old: &'a str, new: &'a str) -> Change<'a> {
-    Change { old, new, all: false }
+    Change { old, new, all: false, named: None }
 }
 
 #[test]

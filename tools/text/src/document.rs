@@ -1,4 +1,4 @@
-//! Bytes as text.
+//! The text of a document of the web.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ const HEAD: usize = 1024;
 
 /// Decodes a document. Bytes that are invalid in its charset become replacement characters.
 ///
-/// The charset is that of the byte order mark, of the content type, of the document's own declaration, UTF-8 if the bytes are valid,
-/// or windows-1252.
-pub(crate) fn decode<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
+/// The charset is that of the byte order mark, of the content type, of the document's own declaration, UTF-8 if the bytes are valid, or
+/// windows-1252. `declared` is the label of the content type.
+pub fn decode_document<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
@@ -76,7 +76,7 @@ mod tests {
             (b"\xC3\xA9\xE9", Some("utf-8"), "é\u{FFFD}"),
         ];
         for (bytes, declared, expected) in cases {
-            assert_eq!(decode(bytes, declared), expected);
+            assert_eq!(decode_document(bytes, declared), expected);
         }
     }
 }
