@@ -30,7 +30,7 @@ struct Place {
     workspace: TempWorkspace,
     folder: TempDir,
     layers: Layers,
-    /// What the person at the host was told.
+    /// The files of which the person at the host was told.
     told: Arc<Mutex<Vec<ProtectedFile>>>,
 }
 
