@@ -1,4 +1,4 @@
-//! What programs left among protected files: moves it aside before a session reads the workspace, and says what lies aside.
+//! Moves aside what programs left among protected files before a session reads the workspace, and says what lies aside.
 
 #[cfg(feature = "builtin")]
 use std::path::PathBuf;

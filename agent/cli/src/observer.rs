@@ -55,7 +55,7 @@ pub(crate) struct CallFailures {
     pub(crate) first: Option<CallFailure>,
     /// The refused calls, in the order of their results.
     pub(crate) refusals: Vec<Refusal>,
-    /// What became of protected files that programs created or changed.
+    /// The protected files that programs created or changed, each as a sentence.
     pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Option<Error>,

@@ -61,7 +61,7 @@ pub(crate) struct RunReport {
     pub(crate) failure: Option<String>,
     /// The hints about refused calls.
     pub(crate) hints: Vec<String>,
-    /// What became of protected files that programs created or changed.
+    /// The protected files that programs created or changed, each as a sentence.
     pub(crate) protected: Vec<String>,
     /// The first error of the output.
     pub(crate) output: Result<(), Error>,

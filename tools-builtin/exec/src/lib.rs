@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(feature = "tools")]
+#[cfg(all(feature = "tools", target_os = "linux"))]
+mod aside;
+#[cfg(all(feature = "tools", not(target_os = "linux")))]
+#[path = "aside/elsewhere.rs"]
 mod aside;
 #[cfg(feature = "tools")]
 mod code;
@@ -24,7 +27,7 @@ mod prepare;
 mod preview;
 #[cfg(feature = "tools")]
 mod programs;
-#[cfg(feature = "tools")]
+#[cfg(all(feature = "tools", target_os = "linux"))]
 mod protected;
 #[cfg(feature = "tools")]
 mod report;
@@ -44,7 +47,10 @@ pub mod supervise;
 #[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;
-#[cfg(feature = "tools")]
+#[cfg(all(feature = "tools", target_os = "linux"))]
+mod watch;
+#[cfg(all(feature = "tools", not(target_os = "linux")))]
+#[path = "watch/elsewhere.rs"]
 mod watch;
 
 #[cfg(feature = "tools")]

@@ -29,7 +29,7 @@ pub(super) struct RunState {
     failures: BTreeMap<usize, CallFailure>,
     /// The refused calls.
     pub(super) refusals: Vec<Refusal>,
-    /// What became of protected files that programs created or changed.
+    /// The protected files that programs created or changed, each as a sentence.
     pub(super) protected: Vec<String>,
     pub(super) started: Instant,
     /// The start of the model's current request, if no call is open.

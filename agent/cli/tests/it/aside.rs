@@ -1,4 +1,4 @@
-//! What a program leaves behind in one session decides nothing about the next.
+//! Files that a program leaves behind in one session decide nothing about the next.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

@@ -11,7 +11,7 @@ use crate::protected::{Look, Protected};
 use crate::report::{shortened, shown};
 use crate::sandbox::Teller;
 
-/// What a look after a program found. It is told to the person with a drop, if it was not before.
+/// The result of the look after a program. A drop tells the person, unless that was done.
 pub(crate) struct Settled {
     aside: Vec<SetAside>,
     /// The first name of the paths that lie in a folder which is new itself.
