@@ -9,7 +9,6 @@ mod git;
 mod mark;
 mod repository;
 mod stamp;
-#[allow(dead_code, reason = "a command shows the mark and removes it")]
 mod trust;
 mod walk;
 
@@ -25,7 +24,6 @@ use committed::Committed;
 use git::Git;
 use mark::Marks;
 use repository::Repository;
-#[allow(unused_imports, reason = "a command of the program shows it and removes it")]
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 
 /// Names of folders and files that tools make, and that no text can hide in.

@@ -181,6 +181,8 @@ pub(crate) enum Error {
     NoState,
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Repository(#[from] crate::authorship::TrustError),
     #[error("the digest of {what} is {shown}, and not {given}; look again, and add --digest {shown} to approve it")]
     WrongDigest { what: &'static str, shown: tools::Digest, given: String },
     #[cfg(feature = "skill")]
@@ -243,7 +245,8 @@ impl Error {
             | Self::NoRequest { .. }
             | Self::NoCheckout(_)
             | Self::NoState
-            | Self::Record(_) => Exit::Usage,
+            | Self::Record(_)
+            | Self::Repository(_) => Exit::Usage,
             #[cfg(feature = "builtin")]
             Self::Reserved { .. } => Exit::Usage,
             #[cfg(feature = "cron")]

@@ -1,5 +1,7 @@
 //! `toolcrib trust`
 
+mod repository;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -16,11 +18,12 @@ use crate::root::RootOption;
 use crate::trust::{Content, Records, Unapproved};
 use crate::visible::visible;
 
-/// Show and approve the settings and the instructions for agents that a project brings
+/// Show and approve the settings, the instructions for agents and the commits that a project brings
 ///
 /// Settings (toolcrib.toml) may only narrow, and instructions (AGENTS.md) count as text of strangers, until you approve their content. A
 /// change of the content needs it again, and the difference is shown. All settings of an approved file apply if the list `trusted` of
-/// your settings file has its directory or one above it.
+/// your settings file has its directory or one above it. After a session that could write the repository, no file in it counts as yours
+/// until you approve its branches and tags.
 #[derive(Args, Debug)]
 pub(super) struct TrustArgs {
     #[command(flatten)]
@@ -42,7 +45,7 @@ impl TrustArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
         let records = Records::own().ok_or(Error::NoState)?;
         let contents = self.contents()?;
-        if contents.is_empty() {
+        if contents.is_empty() && !self.revoke {
             notice::note("the project has no settings and no instructions");
         }
         if self.revoke {
@@ -59,6 +62,9 @@ impl TrustArgs {
                 }
                 Some(_) => exit = Exit::Refused,
             }
+        }
+        if repository::approve(Path::new(&self.root.workspace()?), &self.digest).await? == Exit::Refused {
+            exit = Exit::Refused;
         }
         if exit == Exit::Refused && !self.digest.is_empty() {
             notice::hint("a content has none of these digests; look at it, and add its own");

@@ -1,0 +1,49 @@
+//! The repository of a workspace, in which a session may have forged commits.
+
+use std::path::Path;
+
+use tools::Digest;
+
+use super::super::approval::is_approved;
+use crate::authorship::{self, ChangedRef, Pending};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::notice;
+use crate::output;
+use crate::visible::visible;
+
+/// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
+pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
+    let Some(pending) = authorship::pending(root) else { return Ok(Exit::Success) };
+    let shown = page(&pending);
+    let digest = Digest::hash_bytes(shown.as_bytes());
+    output::page(&format!("{shown}  digest: {digest}\n"))?;
+    let is_approved = match digests.is_empty() {
+        true => is_approved(&[], &digest, "this repository").await?,
+        false => digests.contains(&digest),
+    };
+    // A program of another session may have written it meanwhile.
+    let is_same = || authorship::pending(root).is_some_and(|now| page(&now) == shown);
+    if !is_approved || !is_same() {
+        return Ok(Exit::Refused);
+    }
+    authorship::clear(root)?;
+    notice::note(&format!("approved {}", visible(&pending.git.to_string_lossy())));
+    Ok(Exit::Success)
+}
+
+fn page(pending: &Pending) -> String {
+    let mut page = format!(
+        "{}: a session could write it, so no file in it counts as yours. Your approval says that the commits below are yours.\n",
+        visible(&pending.git.to_string_lossy())
+    );
+    if pending.changed.is_empty() {
+        page.push_str("  no branch and no tag has changed\n");
+    }
+    for ChangedRef { name, before, after, commits } in &pending.changed {
+        let id = |id: &Option<String>| id.as_deref().map_or("none".to_owned(), str::to_owned);
+        page.push_str(&format!("  {name}: {} -> {}\n", id(before), id(after)));
+        commits.iter().for_each(|commit| page.push_str(&format!("    {commit}\n")));
+    }
+    page
+}
