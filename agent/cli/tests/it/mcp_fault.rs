@@ -183,8 +183,7 @@ fn a_command_that_looks_at_tools_connects_with_the_settings_of_the_user() {
 fn a_flood_of_pings_fails_the_test_of_a_server() {
     let crib = Crib::new();
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    // The handshake is answered by one of them, and the list of tools by none.
-    let server = format!("while read line; do case $line in *initialize*) break;; esac; done; exec yes '{ping}'");
+    let server = format!("read line; exec yes '{ping}'");
     let flood = json!({"command": "sh", "args": ["-c", server]});
     write_user(&crib, &json!({"mcpServers": {"flood": flood, "yes": {"command": "yes", "args": [ping]}}}));
     for name in ["flood", "yes"] {

@@ -20,7 +20,7 @@ fn letters_of_another_script_are_named() {
     let crib = Crib::new();
     for (arguments, is_named) in [
         (&["call", "fs.write", "path=M\u{430}kefile", "content=x"][..], true),
-        (&["call", "web.fetch", "url=https://g\u{456}thub.com/x"], true),
+        (&["call", "web.fetch", "url=https://xn--gthub-n2a.com/x"], true),
         (&["call", "web.fetch", "url=https://example.com/x"], false),
         (&["call", "exec.run", "program=\u{441}url"], true),
         (&["call", "fs.write", "path=\u{434}\u{43e}\u{43a}\u{443}\u{43c}\u{435}\u{43d}\u{442}", "content=x"], false),
