@@ -21,6 +21,7 @@ mod lists;
 mod matching;
 mod message_limit;
 mod prompt;
+#[cfg(any(feature = "http", feature = "stdio"))]
 mod reading;
 mod registration;
 mod report;
