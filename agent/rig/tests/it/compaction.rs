@@ -134,7 +134,10 @@ impl SmallContext {
     fn check(&self, (summary, session, service): (Summary, Session, Service), cause: CompactionCause) {
         let log = self.log.lock().unwrap();
         assert_eq!((answer(&summary).0, u64::from(summary.calls)), ("all read", 2 * TURNS), "{self:?}");
-        assert!(log.summaries > 0 && log.causes.iter().all(|found| *found == cause), "{self:?}: {log:?}");
+        // A refusal can name the size of the context, near whose limit the conversation is compacted from then on.
+        let is_later = |found: &CompactionCause| *found == cause || *found == CompactionCause::NearLimit;
+        let is_first = log.causes.first() == Some(&cause);
+        assert!(log.summaries > 0 && is_first && log.causes.iter().all(is_later), "{self:?}: {log:?}");
         assert_eq!(log.texts, "all read", "{self:?}: a summary is no text of the answer");
         let results = session.messages().iter().flat_map(|message| &message.parts);
         let results = results.filter(|part| matches!(part, Part::ToolResult { .. })).count();
