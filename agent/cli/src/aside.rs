@@ -1,14 +1,15 @@
 //! Moves aside what programs left among protected files before a session reads the workspace, and says what lies aside.
 
+#[cfg(not(feature = "builtin"))]
+use std::path::Path;
 #[cfg(feature = "builtin")]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 #[cfg(feature = "builtin")]
 use std::sync::Once;
 
 #[cfg(feature = "builtin")]
 use tools_builtin::exec::{Aside, SetAside};
 
-use crate::root::RootOption;
 #[cfg(feature = "builtin")]
 use crate::wording::counted;
 #[cfg(feature = "builtin")]
@@ -30,16 +31,16 @@ pub(crate) fn folder() -> Option<Aside> {
 
 /// Moves aside what programs left whose session has died, and says once how much lies aside. Call it before a file of the workspace is read.
 #[cfg(feature = "builtin")]
-pub(crate) fn recover(root: &RootOption) {
+pub(crate) fn recover(workspace: Option<&Path>) {
     let Some(aside) = folder() else { return };
     // The settings are those of the working directory.
-    let mut places: Vec<PathBuf> = root.workspace().ok().map(PathBuf::from).into_iter().collect();
+    let mut places: Vec<PathBuf> = workspace.map(Path::to_owned).into_iter().collect();
     places.extend(std::env::current_dir().and_then(|place| place.canonicalize()));
     places.dedup();
     let moved: Vec<SetAside> = places.iter().flat_map(|place| aside.recover(place)).collect();
     moved.iter().for_each(|file| notice::warning(&file.to_protected(false).to_string()));
     NOTED.call_once(|| {
-        let lying = lying(&aside, root);
+        let lying = lying(&aside, workspace);
         if let (Some(first), Some(line)) = (lying.first(), count(&lying)) {
             let folder =
                 first.place.as_ref().and_then(|place| place.parent()?.parent()).map(quoted).unwrap_or_default();
@@ -51,15 +52,15 @@ pub(crate) fn recover(root: &RootOption) {
 
 /// Returns the lines of `doctor` on what lies aside.
 #[cfg(feature = "builtin")]
-pub(crate) fn report(root: &RootOption) -> Vec<String> {
-    let lying = folder().map(|aside| lying(&aside, root)).unwrap_or_default();
+pub(crate) fn report(workspace: Option<&Path>) -> Vec<String> {
+    let lying = folder().map(|aside| lying(&aside, workspace)).unwrap_or_default();
     let lines = lying.iter().take(LISTED).map(|file| format!("- {}, {}: {}", file.path, file.note, way_back(file)));
     count(&lying).into_iter().chain(lines).collect()
 }
 
 #[cfg(feature = "builtin")]
-fn lying(aside: &Aside, root: &RootOption) -> Vec<SetAside> {
-    root.workspace().map(|root| aside.list(root.as_ref())).unwrap_or_default()
+fn lying(aside: &Aside, workspace: Option<&Path>) -> Vec<SetAside> {
+    workspace.map(|workspace| aside.list(workspace)).unwrap_or_default()
 }
 
 #[cfg(feature = "builtin")]
@@ -81,9 +82,9 @@ fn quoted(path: impl AsRef<std::path::Path>) -> String {
 }
 
 #[cfg(not(feature = "builtin"))]
-pub(crate) fn recover(_root: &RootOption) {}
+pub(crate) fn recover(_workspace: Option<&Path>) {}
 
 #[cfg(not(feature = "builtin"))]
-pub(crate) fn report(_root: &RootOption) -> Vec<String> {
+pub(crate) fn report(_workspace: Option<&Path>) -> Vec<String> {
     Vec::new()
 }

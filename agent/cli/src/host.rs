@@ -1,5 +1,6 @@
 //! The context of calls: services, grant, policy and approver.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent::SessionConsent;
@@ -55,7 +56,7 @@ impl HostOptions {
     /// Returns the effective settings: these options together with the other flags and the files.
     pub(crate) fn settings(&self, mut flags: Values) -> Result<Settings, Error> {
         // Before any file of the workspace is read.
-        aside::recover(&self.root);
+        aside::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
         flags.merge(self.keys.values()?);
         flags.grants.extend(self.policy.allowed());
         flags.policy = self.policy.rules()?;

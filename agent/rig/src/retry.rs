@@ -9,7 +9,6 @@ use tokio::time;
 use tools::call::delays;
 
 use crate::RetryPolicy;
-use crate::adapter::Api;
 
 /// The failure of one attempt.
 #[derive(Debug)]
@@ -21,9 +20,9 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// Creates the failure of a turn that the service gave up for this reason, because it cannot read what the model wrote.
-    pub(crate) fn unreadable_turn(api: Api, reason: &str) -> Self {
+    pub(crate) fn unreadable_turn(provider: &str, reason: &str) -> Self {
         let message = format!("the service cannot read what the model wrote ({reason})");
-        let (provider, kind) = (api.name().to_owned(), FailureKind::MalformedReply);
+        let (provider, kind) = (provider.to_owned(), FailureKind::MalformedReply);
         let error = ProviderError::Reported { provider, kind, status: None, message, retry_after: None };
         Self { error, is_transient: true }
     }

@@ -6,6 +6,8 @@ mod aside;
 #[path = "aside/elsewhere.rs"]
 mod aside;
 #[cfg(feature = "tools")]
+mod blocking;
+#[cfg(feature = "tools")]
 mod code;
 #[cfg(feature = "tools")]
 mod command;
@@ -44,6 +46,8 @@ mod script;
 #[cfg(feature = "tools")]
 mod shell;
 pub mod supervise;
+#[cfg(feature = "tools")]
+mod teller;
 #[cfg(feature = "tools")]
 mod toolchain;
 pub mod walls;

@@ -10,6 +10,7 @@ use tools::protocol::Normaliser;
 use tools::{ToolContext, ToolError, ToolErrorKind, visible_line};
 use tools_fs::Workspace;
 
+use crate::blocking::blocking;
 use crate::consent::Consent;
 use crate::disk::Disk;
 use crate::environment::environment;
@@ -18,7 +19,7 @@ use crate::network::Network;
 use crate::report::{left_out, missing};
 use crate::request::{Input, Request};
 use crate::sandbox::{Granted, Sandbox};
-use crate::supervise::{Launch, StartError};
+use crate::supervise::{Launch, Running, StartError};
 use crate::toolchain::Folders;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 use crate::watch::Watch;
@@ -307,10 +308,12 @@ pub(crate) fn failed(error: &dyn Display) -> ToolError {
     ToolError::execution_failed(error.to_string())
 }
 
-/// Runs code that blocks on a thread of its own.
-pub(crate) async fn blocking<T: Send + 'static>(
-    code: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
-    let ended = tokio::task::spawn_blocking(code).await;
-    ended.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?
+/// Looks at the files as soon as the program has ended, also if nobody waits for it.
+pub(crate) fn settle_at_end<C>(prepared: &Arc<Prepared>, running: &Running<C>) {
+    let (prepared, ended) = (prepared.clone(), running.ended());
+    tokio::spawn(async move {
+        ended.await;
+        // The next session looks if this process has no time for it.
+        let _ = tokio::task::spawn_blocking(move || prepared.settle()).await;
+    });
 }

@@ -8,9 +8,9 @@ use tools::{Preview, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
+use crate::blocking::blocking;
 use crate::code::Code;
 use crate::network;
-use crate::prepare::blocking;
 use crate::report::{left_out, missing, shortened};
 use crate::sandbox::Granted;
 use crate::toolchain::Folders;

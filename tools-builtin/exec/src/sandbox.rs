@@ -1,8 +1,6 @@
 //! [`Sandbox`]: the service that runs programs behind walls that follow from a call's grant.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 use tools::protocol::{Access, Digest};
@@ -13,6 +11,7 @@ use tools_fs::Workspace;
 use crate::aside::Aside;
 use crate::lookup::{folders, is_program};
 use crate::reserved::{reserve, without_links};
+use crate::teller::Teller;
 use crate::toolchain::{Folders, Toolchain};
 use crate::walls::{Confinement, Layers, Limits, Network, Walls};
 
@@ -31,24 +30,6 @@ pub struct Sandbox {
     may_run_unconfined: bool,
     aside: Option<Aside>,
     teller: Option<Teller>,
-}
-
-/// Tells the person at the host about protected files.
-#[derive(Clone)]
-pub(crate) struct Teller(Arc<Tell>);
-
-type Tell = dyn Fn(&[ProtectedFile]) + Send + Sync;
-
-impl Teller {
-    pub(crate) fn tell(&self, files: &[ProtectedFile]) {
-        (self.0)(files);
-    }
-}
-
-impl fmt::Debug for Teller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Teller").finish_non_exhaustive()
-    }
 }
 
 impl Sandbox {
@@ -131,7 +112,7 @@ impl Sandbox {
     /// [`ProgressSink`](tools::ProgressSink) of the call shows them. It must not block.
     #[must_use]
     pub fn with_teller(mut self, tell: impl Fn(&[ProtectedFile]) + Send + Sync + 'static) -> Self {
-        self.teller = Some(Teller(Arc::new(tell)));
+        self.teller = Some(Teller::new(tell));
         self
     }
 

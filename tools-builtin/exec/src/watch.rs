@@ -2,17 +2,16 @@
 
 use std::mem;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tools::{ToolContext, ToolError};
 use tools_fs::Workspace;
 
 use crate::aside::{Aside, Origin, RunningRecord, Settled};
-use crate::prepare::Prepared;
 use crate::protected::{Judge, Look, Protected, Tree};
 use crate::reserved::without_links;
-use crate::sandbox::{Granted, Sandbox, Teller};
-use crate::supervise::Running;
+use crate::sandbox::{Granted, Sandbox};
+use crate::teller::Teller;
 
 /// The look at the protected files before a program. [`settle`](Self::settle) makes the one after it.
 pub(crate) struct Watch {
@@ -126,14 +125,4 @@ impl Place {
         let Self { judge, root, trees, is_kept, skipped, .. } = self;
         Look { judge, root, trees, is_kept: *is_kept, skipped, keeps_content }
     }
-}
-
-/// Looks at the files as soon as the program has ended, also if nobody waits for it.
-pub(crate) fn settle_at_end<C>(prepared: &Arc<Prepared>, running: &Running<C>) {
-    let (prepared, ended) = (prepared.clone(), running.ended());
-    tokio::spawn(async move {
-        ended.await;
-        // The next session looks if this process has no time for it.
-        let _ = tokio::task::spawn_blocking(move || prepared.settle()).await;
-    });
 }

@@ -4,6 +4,8 @@ mod finding;
 mod programs;
 mod skipped;
 
+use std::path::{Path, PathBuf};
+
 use agent::provider;
 use clap::Args;
 use tools::Services;
@@ -48,7 +50,8 @@ pub(super) struct DoctorArgs {
 
 impl DoctorArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
-        aside::recover(&self.root);
+        let workspace = self.root.workspace().ok().map(PathBuf::from);
+        aside::recover(workspace.as_deref());
         let settings = self.config.settings(Values::default());
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
@@ -145,7 +148,7 @@ impl Session {
         let lines = std::iter::once(provider)
             .chain(disclosure::report(self.services.as_ref().ok(), settings))
             .chain(self.programs.lines.iter().cloned())
-            .chain(aside::report(root))
+            .chain(aside::report(root.workspace().ok().as_deref().map(Path::new)))
             .chain(jobs(root))
             .chain(web::report(settings)?)
             .chain(memory::report())

@@ -84,7 +84,7 @@ pub(super) fn turn(
 pub(super) fn complete(api: Api, turn: Turn) -> Result<Turn, Failure> {
     match &turn.stop {
         StopReason::Other(reason) if UNREADABLE.contains(&reason.as_str()) && turn.message.calls().next().is_none() => {
-            Err(Failure::unreadable_turn(api, reason))
+            Err(Failure::unreadable_turn(api.name(), reason))
         }
         _ => Ok(turn),
     }

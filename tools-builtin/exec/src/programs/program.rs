@@ -9,10 +9,10 @@ use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
 use super::interpreted::Interpreted;
 use super::output::Output;
-use crate::prepare::{Prepared, blocking, failed, not_started};
+use crate::blocking::blocking;
+use crate::prepare::{Prepared, failed, not_started, settle_at_end};
 use crate::report::end;
 use crate::supervise::{self, Recent, Running, Status, StdinError};
-use crate::watch::settle_at_end;
 
 /// The time without output after which an answer is complete.
 const PAUSE: Duration = Duration::from_millis(200);

@@ -1,14 +1,11 @@
 //! [`Watch`] on systems where programs are unavailable: there is nothing to look at.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use tools::{ToolContext, ToolError};
 use tools_fs::Workspace;
 
-use crate::prepare::Prepared;
 use crate::sandbox::{Granted, Sandbox};
-use crate::supervise::Running;
 
 /// The look before a program, which does not start.
 pub(crate) struct Watch;
@@ -56,5 +53,3 @@ impl Settled {
         match self {}
     }
 }
-
-pub(crate) fn settle_at_end<C>(_prepared: &Arc<Prepared>, _running: &Running<C>) {}
