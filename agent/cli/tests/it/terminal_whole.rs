@@ -42,7 +42,7 @@ fn a_yes_needs_a_view_of_all_that_the_question_cut() {
             "{tool} {arguments}: {question}"
         );
         // Not offered, so not accepted.
-        say(&mut session, "y", &[QUESTION]);
+        say(&mut session, "y", &[QUESTION, "no: "]);
         let whole = say(&mut session, "v", &["no: "]);
         assert!(whole.contains("[y] once"), "{tool} {arguments}: {whole}");
         let (rest, _) = end_with(session, "n");

@@ -171,18 +171,18 @@ fn a_session_that_cannot_be_recorded_ends_unless_a_person_says_that_it_need_not_
 fn a_chat_ends_when_it_can_no_longer_be_recorded() {
     let crib = Crib::new();
     let program = env!("CARGO_BIN_EXE_toolcrib");
-    // A file of more than 128 KiB cannot be written, as on a full disk.
-    let script = format!("trap '' XFSZ; ulimit -f 256; exec '{program}' chat --provider direct --allow 'fs:write:**'");
+    // A file of more than 512 KiB cannot be written, as on a full disk.
+    let script = format!("trap '' XFSZ; ulimit -f 1024; exec '{program}' chat --provider direct --allow 'fs:write:**'");
     let mut command = std::process::Command::new("sh");
     command.args(["-c", &script]).current_dir(crib.root());
     crate::cleared(&mut command).env("XDG_STATE_HOME", crib.dir.path().join("state"));
     command.env("XDG_CONFIG_HOME", crib.dir.path().join("config"));
     let long = "x".repeat(20_000);
-    let lines: String = (0..30).map(|at| format!("fs.write path=f{at} content={long}\n")).collect();
+    let lines: String = (0..60).map(|at| format!("fs.write path=f{at} content={long}\n")).collect();
     let ended = crate::ended(&mut command, lines.as_bytes());
-    let written = (0..30).filter(|at| crib.root().join(format!("f{at}")).exists()).count();
+    let written = (0..60).filter(|at| crib.root().join(format!("f{at}")).exists()).count();
     assert!(ended.code != Some(0) && ended.stderr.contains("journal"), "{written} {ended:#?}");
-    assert!((1..30).contains(&written), "{written}");
+    assert!((1..60).contains(&written), "{written}");
     assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:#?}");
 }
 

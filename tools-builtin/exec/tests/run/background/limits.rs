@@ -47,7 +47,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                     assert_eq!(write(&session, text).is_err(), is_asked, "{program} {args:?}");
                 }
                 let questions = person.questions();
-                assert_eq!(questions.len(), if is_asked { 3 } else { 0 }, "{program} {args:?}");
+                assert_eq!(questions.len(), if is_asked { 4 } else { 0 }, "{program} {args:?}");
                 assert!(questions.iter().all(|question| question.text().contains("\n  | echo ")), "{questions:?}");
                 // A question shows all of a text, so there is none about one that is too long.
                 let long = write(&session, &format!("{}\n", "x".repeat(3000)));

@@ -37,7 +37,7 @@ struct Pings {
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// The most pings in a period. Each is answered, so more of them keep other requests from leaving.
-const MAX_PINGS: usize = 1000;
+const MAX_PINGS: usize = 100;
 
 impl Pings {
     /// Counts a message if it is a ping. Returns true if there are too many.
