@@ -6,8 +6,7 @@ use crate::sample::{holding, pure};
 use serde_json::{Value, json};
 use tools::context::Need;
 use tools::{
-    Catalog, Content, Handler, HandlerFuture, Input, Limits, OutputStore, Services, Tool, ToolContext, ToolErrorKind,
-    ToolResult,
+    Catalog, Content, Handler, HandlerFuture, Input, Limits, OutputStore, Services, Tool, ToolContext, ToolResult,
 };
 
 fn limited(name: &str, max_output_bytes: u64) -> Tool {
