@@ -126,6 +126,7 @@ impl Site {
                 processes: Some(64),
                 cpu_seconds: Some(1),
                 open_files: Some(256),
+                disk: None,
             },
             ..Walls::default()
         }
