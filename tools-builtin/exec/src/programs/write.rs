@@ -10,8 +10,7 @@ use super::read::default_wait;
 /// Writes text to the standard input of a background program, and returns the output that follows.
 ///
 /// A program reads most input by lines, so end the text with a line break. On a terminal, `"\u0003"` is ctrl-c, `"\u001b[A"` is the key
-/// up, and so on. The user is asked about text for a terminal, a shell or another program that can run it, unless a rule covers every
-/// program.
+/// up, and so on.
 #[tool(
     name = "exec.write",
     title = "Write to a background program",

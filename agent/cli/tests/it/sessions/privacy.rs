@@ -102,7 +102,7 @@ fn a_link_to_a_folder_open_to_others_is_refused() {
     set_mode(&shared, 0o777);
     std::fs::create_dir_all(folder(&crib).parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(&shared, folder(&crib)).unwrap();
-    let ended = crib.run(&["run", "time.now"]).expect(0);
+    let ended = crib.run(&["run", "time.now"]).expect(2);
     assert!(ended.stderr.contains("other users have access"), "{ended:#?}");
     assert_eq!(std::fs::read_dir(&shared).unwrap().count(), 0);
 }
