@@ -48,7 +48,7 @@ pub(crate) fn edit(
     /// Replace every occurrence.
     #[serde(default)]
     all: bool,
-    /// The encoding, such as `windows-1252`, if it is not UTF-8. Guessed if omitted.
+    /// The encoding, if it is not UTF-8. Guessed if omitted.
     #[schemars(length(max = 40))]
     encoding: Option<String>,
 ) -> Result<String, ToolError> {

@@ -58,13 +58,13 @@ pub(crate) fn read(
     end: Option<NonZeroU64>,
     /// Read this many lines at the end of the file, instead of `start` and `end`.
     tail: Option<NonZeroU64>,
-    /// The number of bytes of the line `start` to leave out, to read on in a long line.
+    /// The bytes of line `start` to skip.
     #[serde(default)]
     offset: u64,
     /// Begin each line with its number and a colon.
     #[serde(default)]
     line_numbers: bool,
-    /// The encoding, such as `windows-1252`, if it is not UTF-8. Guessed if omitted.
+    /// The encoding, if it is not UTF-8. Guessed if omitted.
     #[schemars(length(max = 40))]
     encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {

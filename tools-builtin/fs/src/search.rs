@@ -63,7 +63,7 @@ pub(crate) fn search(
     /// Include .git and files that ignore files exclude.
     #[serde(default)]
     ignored: bool,
-    /// The encoding of files that are not UTF-8, such as `windows-1252`. Guessed for each if omitted.
+    /// The encoding of files that are not UTF-8. Guessed if omitted.
     #[schemars(length(max = 40))]
     encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {

@@ -289,7 +289,8 @@ fn the_output_option_of_git_plants_nothing_that_has_an_effect() {
 fn the_same_files_have_effects_once_a_person_approves_them() {
     let stage = Stage::new(&["id"], true);
     let root = stage.crib.root();
-    put(&root.join("AGENTS.md"), &format!("{ORDERS}\n"));
+    // A program can read text of strangers, and a URL with a text of its own asks after that.
+    put(&root.join("AGENTS.md"), "[[do save]] [[do leak]] [[do id]]\n");
     put(&root.join("toolcrib.toml"), GRANTS);
     approve(&stage.crib);
     stage.session("Say hello.");

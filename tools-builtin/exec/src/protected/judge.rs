@@ -14,9 +14,9 @@ const OF_BARE: &str =
 /// The folders of build outputs and dependencies. They hold code that the next build, test or start runs anyway, and up to thousands of
 /// files that were settings where they come from: nobody opens an editor or a shell there. So below them, only the settings of Toolcrib,
 /// [instructions](INSTRUCTIONS) and repositories count.
-const OUTPUTS: [&str; 15] = [
+const OUTPUTS: [&str; 14] = [
     "target", "node_modules", "bower_components", ".venv", "venv", "vendor", "build", "dist", "out", ".tox", ".nox",
-    "__pycache__", ".gradle", "_build", "deps",
+    "__pycache__", "_build", "deps",
 ];
 
 /// The files from which agents take instructions in whatever folder they work.

@@ -89,7 +89,7 @@ fn everything_odd_is_read_and_listed_and_searched_with_an_answer() {
     for (path, expected) in [
         ("binary", "worked: no line matches; files searched: 0; binary files skipped: 1"),
         ("latin", "worked: 1: café needle"),
-        ("long_line", "worked: […]xxx"),
+        ("long_line", "worked: [… 29900 bytes]xxx"),
         ("huge", "worked: no line matches; files searched: 0; binary files skipped: 1"),
         ("many_lines", "worked: matching lines: more than 200"),
         ("pipe", "failed: is a named pipe, and only regular files can be read"),
@@ -142,7 +142,7 @@ fn everything_odd_is_written_and_edited_with_an_answer() {
         ("binary", "failed: it has NUL bytes"),
         ("latin", "worked: read as windows-1252"),
         ("long_line", "worked: bytes of the diff left out"),
-        ("huge", "failed: has more than 8388608 bytes"),
+        ("huge", "failed: has more than 67108864 bytes"),
         ("many_lines", "failed: occurs more than 1000 times"),
         ("dangling", "failed: there is no `gone`"),
     ] {

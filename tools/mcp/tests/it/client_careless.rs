@@ -78,7 +78,7 @@ async fn a_tool_with_a_rule_that_cannot_be_used_is_offered_without_it() {
     assert!(report.notes.iter().any(|note| note.contains("/properties/to/pattern")), "{report:?}");
     assert_eq!(catalog.get("mcp:s/pattern").unwrap().tool().parameters["properties"]["to"], json!({"type": "string"}));
     assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": "a"})).await.is_ok());
-    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": 1})).await.is_err());
+    assert!(catalog.execute(&cx(), "mcp:s/pattern", json!({"to": [1]})).await.is_err());
 }
 
 #[tokio::test]
