@@ -20,8 +20,8 @@ use crate::whole_file;
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
 
-/// Creates a text file in the workspace or replaces its whole content. A replaced file keeps its byte order mark and its CR LF line
-/// endings. Refuses to replace text that is not UTF-8. To change part of a file, edit it instead.
+/// Creates a text file in the workspace or replaces its whole content. Refuses to replace text that is not UTF-8. To change part of
+/// a file, edit it instead.
 #[tool(
     name = "fs.write",
     title = "Write a file",

@@ -139,7 +139,9 @@ fn every_path() -> Vec<String> {
     let table = SensitivePaths::default();
     let entries = table.paths().iter().filter(|entry| entry.sensitivity() > Sensitivity::BuildFile);
     let concrete = |pattern: &str| pattern.trim_start_matches('/').replace("**", "x").replace('*', "y");
-    entries.map(|entry| concrete(entry.pattern())).collect()
+    // Below folders of dependencies, others count: see `below_folders_of_outputs…`.
+    let is_output = |path: &String| path.split('/').any(|name| ["node_modules", ".venv", "venv"].contains(&name));
+    entries.map(|entry| concrete(entry.pattern())).filter(|path| !is_output(path)).collect()
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
