@@ -79,6 +79,9 @@ pub(crate) struct Found {
     stamp: Option<(u64, Changed)>,
     /// The content, if a program can change it.
     pub(crate) former: Option<Former>,
+    /// True if another program has made it that still runs.
+    #[serde(default)]
+    is_suspect: bool,
 }
 
 /// A path to look at.
@@ -148,7 +151,8 @@ impl Look<'_> {
                 let keeps = self.keeps_content && counts && !is_safe && !is_new_only && !path.ends_with(".sample");
                 let former = if keeps { Former::read(&absolute, &metadata, bytes) } else { None };
                 let (is_kept, is_link) = (is_protected, metadata.is_symlink());
-                let found = Found { is_kept, is_link, is_setting, counts, is_safe, git, stamp, former };
+                let found =
+                    Found { is_kept, is_link, is_setting, counts, is_safe, git, stamp, former, is_suspect: false };
                 all.found.insert(absolute, found);
             }
         }
@@ -200,6 +204,27 @@ impl Protected {
         Self { found, ..Self::default() }
     }
 
+    /// Takes over what there was before a program that still runs below these folders, so that what it makes or changes does not count as
+    /// old.
+    pub(crate) fn inherit(&mut self, earlier: &BTreeMap<PathBuf, Found>, folders: &[PathBuf]) {
+        for (path, found) in
+            self.found.iter_mut().filter(|(path, _)| folders.iter().any(|above| path.starts_with(above)))
+        {
+            match earlier.get(path) {
+                Some(earlier) => {
+                    (found.stamp, found.is_link, found.is_suspect) =
+                        (earlier.stamp, earlier.is_link, earlier.is_suspect);
+                    found.former.clone_from(&earlier.former);
+                }
+                None => (found.is_suspect, found.former) = (true, None),
+            }
+        }
+        // What it has removed was there.
+        for (path, gone) in earlier.iter().filter(|(path, _)| !path.exists()) {
+            self.found.entry(path.clone()).or_insert_with(|| Found { is_kept: false, ..gone.clone() });
+        }
+    }
+
     /// Returns the paths to protect.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         let kept = self.found.iter().filter(|(_, found)| found.is_kept);
@@ -231,7 +256,7 @@ impl Protected {
             if fine.as_ref().is_some_and(is_done) || planted.last().is_some_and(|last| path.starts_with(last)) {
                 continue;
             }
-            let former = before.found.get(path);
+            let former = before.found.get(path).filter(|former| !former.is_suspect);
             let is_same = |former: &Found| {
                 let is_unchanged = (former.is_link, former.stamp) == (found.is_link, found.stamp);
                 let is_equal = || former.former.as_ref().is_some_and(|former| former.is_at(path));

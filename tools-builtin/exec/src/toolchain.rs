@@ -110,15 +110,34 @@ impl Toolchain {
 }
 
 impl Folders {
-    /// Returns the cache without links, and creates it for the user alone.
+    /// Returns the cache without links, and creates it for the user alone. Removes settings and programs that an earlier program has left
+    /// there, because they would decide what this one runs.
     pub(crate) fn cache(&self) -> io::Result<PathBuf> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.recursive(true).create(&self.cache)?;
-        self.cache.canonicalize()
+        let cache = self.cache.canonicalize()?;
+        for name in CODE_OF_CACHES.iter().filter(|_| self.toolchain == Toolchain::Rust) {
+            let path = cache.join(name);
+            let removed = match fs::symlink_metadata(&path) {
+                Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(&path),
+                Ok(_) => fs::remove_file(&path),
+                Err(_) => Ok(()),
+            };
+            // Another program of the same cache may have removed it.
+            if let Err(error) = removed
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
+        }
+        Ok(cache)
     }
 }
+
+/// The settings of cargo, and the programs that it installs or finds by name.
+const CODE_OF_CACHES: [&str; 6] = ["bin", "config", "config.toml", "credentials", "credentials.toml", "env"];
 
 /// Returns the path without links, or as it is if it does not exist.
 fn real(path: PathBuf) -> PathBuf {
@@ -185,6 +204,20 @@ mod tests {
             assert_eq!(toolchain.name().parse(), Ok(toolchain));
         }
         assert!("go".parse::<Toolchain>().is_err());
+    }
+
+    #[test]
+    fn the_settings_and_programs_of_an_earlier_program_are_removed_from_the_cache_of_cargo() {
+        let dir = tempfile::tempdir().unwrap();
+        let folders = Toolchain::Rust.folders(Path::new("/nowhere"), dir.path(), &|_| None);
+        let cache = folders.cache().unwrap();
+        std::fs::create_dir_all(cache.join("bin/x")).unwrap();
+        std::fs::write(cache.join("config.toml"), "").unwrap();
+        std::os::unix::fs::symlink("/etc", cache.join("config")).unwrap();
+        std::fs::create_dir(cache.join("registry")).unwrap();
+        folders.cache().unwrap();
+        let left: Vec<_> = std::fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["registry"]);
     }
 
     #[test]

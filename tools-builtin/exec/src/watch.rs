@@ -66,6 +66,9 @@ impl Watch {
         let place = Place { judge, root, trees, is_kept, skipped, aside, teller };
         let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
+        for (earlier, folders) in place.aside.iter().flat_map(|aside| aside.running(&place.root)) {
+            before.inherit(&earlier, &folders);
+        }
         let origin = Origin { program, session: cx.session().map(str::to_owned) };
         Ok(Self { place, before, origin, state: Mutex::new(State::Before(None)) })
     }

@@ -103,7 +103,7 @@ impl Aside {
         let before = serde_json::from_slice::<Before>(&text).ok()?;
         let of = path_of(&before.root);
         let is_here = root.starts_with(&of) || of.starts_with(root);
-        let moved = if is_over || is_here { self.look_again(&of, before) } else { Vec::new() };
+        let moved = if is_over || is_here { self.look_again(&of, before)? } else { Vec::new() };
         if is_over {
             // A record that stays is looked at once more.
             let _ = fs::remove_file(path);
@@ -111,7 +111,29 @@ impl Aside {
         Some(moved)
     }
 
-    fn look_again(&self, root: &Path, before: Before) -> Vec<SetAside> {
+    /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
+    pub(crate) fn running(&self, root: &Path) -> Vec<(BTreeMap<PathBuf, Found>, Vec<PathBuf>)> {
+        let records = entries(&self.folder().join(FOLDER)).filter_map(|path| {
+            let file = File::open(path).ok()?;
+            // The record of a program that has ended is not locked.
+            if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+                return None;
+            }
+            let before = serde_json::from_reader::<_, Before>(io::BufReader::new(file)).ok()?;
+            let of = path_of(&before.root);
+            if !(root.starts_with(&of) || of.starts_with(root)) {
+                return None;
+            }
+            let folders =
+                before.trees.iter().map(|tree| if tree.path == "." { of.clone() } else { of.join(&tree.path) });
+            let folders = folders.collect();
+            Some((before.found.into_iter().map(|(path, found)| (path_of(&path), found)).collect(), folders))
+        });
+        records.collect()
+    }
+
+    /// Returns `None` if there is too much to look at: the record stays then.
+    fn look_again(&self, root: &Path, before: Before) -> Option<Vec<SetAside>> {
         let Before { trees, is_kept, skipped, origin, paths, found, .. } = before;
         let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
         let found: BTreeMap<PathBuf, Found> = found.into_iter().map(|(path, found)| (path_of(&path), found)).collect();
@@ -125,8 +147,8 @@ impl Aside {
         }
         look.skipped = &skipped;
         let former = Protected::from_found(found);
-        let Ok(now) = look.find() else { return Vec::new() };
+        let now = look.find().ok()?;
         let planted = now.planted_since(&former, &look);
-        if planted.is_empty() { Vec::new() } else { self.set_aside(&look, &former, &planted, &origin) }
+        Some(if planted.is_empty() { Vec::new() } else { self.set_aside(&look, &former, &planted, &origin) })
     }
 }

@@ -419,6 +419,25 @@ pub(crate) fn trials() -> Vec<Trial> {
             until("a dropped call is looked at", || !place.exists(".envrc"));
             until("the person is told", || place.told.lock().unwrap().iter().any(|file| file.path == ".envrc"));
         }),
+        trials_of("programs_that_overlap_do_not_make_a_planted_file_old_for_each_other", |layers| {
+            if !layers.confinement().is_ok_and(|it| it.keeps_protected_paths()) {
+                return;
+            }
+            let place = Place::new(layers, &[("file", ""), ("old/.envrc", "old")]);
+            let session = Session::with_sandbox(&place.workspace, &crate::background::session::ALL, place.sandbox());
+            let first = session.start("sh", &["-c", "echo evil > .envrc; mkdir .vscode; echo evil > .vscode/tasks.json; echo ready; read line; rm -r .envrc .vscode"]);
+            session.read_on(first, "t1", "ready");
+            let second = session.start(
+                "sh",
+                &["-c", "echo ready; read line; echo evil > .envrc; mkdir .vscode; echo evil > .vscode/tasks.json"],
+            );
+            session.read_on(second, "t2", "ready");
+            session.ask("t1", "go\n", "exit code 0");
+            assert!(place.aside().is_empty(), "the first one has removed its files");
+            session.ask("t2", "go\n", "exit code 0");
+            assert_eq!(place.aside(), [".envrc", ".vscode"]);
+            assert!(!place.exists(".envrc") && !place.exists(".vscode") && place.exists("old/.envrc"));
+        }),
         trials_of("the_next_look_finds_what_a_host_that_died_left", |layers| {
             if !layers.confinement().is_ok_and(|it| it.keeps_protected_paths()) {
                 return;
