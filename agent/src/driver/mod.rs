@@ -166,7 +166,7 @@ impl Driver {
     /// must be new to the journal, or the session must be [resumed](Self::resume).
     ///
     /// # Prompts
-    /// The prompt is text of the person: it is added to the [`KnownTexts`](tools::context::KnownTexts) of the session, unless the session
+    /// The prompt is text of the person: it is added to the [`KnownTexts`] of the session, unless the session
     /// is a sub-agent's. A host whose prompts are text of strangers gives the session a service that
     /// [ignores them](tools::context::KnownTexts::without_prompts).
     ///
