@@ -1,7 +1,6 @@
 //! The approval of the settings and the instructions that a project brings.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::json;
 
@@ -240,6 +239,6 @@ mod exposure {
         let copy = crib.dir.path().join("copy");
         put(&copy.join("AGENTS.md"), "Use tabs.\n");
         assert!(!is_clean(&crib, &["--root", copy.to_str().unwrap()]).0);
-        assert!(Path::new(&copy).exists() && is_clean(&crib, &[]).0);
+        assert!(std::path::Path::new(&copy).exists() && is_clean(&crib, &[]).0);
     }
 }
