@@ -50,7 +50,7 @@ async fn every_definition_is_imported_with_its_schema() {
             let entry = catalog.get(name).unwrap();
             // A required argument with a default may be left out.
             let [mut found, mut expected] = [&entry.tool().parameters, &row["parameters"]].map(Clone::clone);
-            [&mut found, &mut expected].map(require_no_default);
+            [&mut found, &mut expected].into_iter().for_each(require_no_default);
             assert_eq!(found, expected, "{name}");
             entry.verify().unwrap();
         }
