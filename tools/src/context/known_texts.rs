@@ -6,8 +6,8 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use protocol::json::Node;
 use protocol::{Json, Normaliser};
-use serde_json::Value;
 
 use self::url_parts::UrlParts;
 
@@ -89,9 +89,18 @@ impl KnownTexts {
 
     /// Adds the URLs in the arguments of a call that a model wrote before it had read text of strangers.
     pub fn add_call(&self, arguments: &Json) {
-        let mut texts = Vec::new();
-        push_texts(arguments.value(), &mut texts);
-        texts.into_iter().for_each(|text| self.add_url(text));
+        self.add_urls(arguments.node());
+    }
+
+    fn add_urls(&self, node: Node<'_>) {
+        match node.as_str() {
+            Some(text) if text.contains("://") => self.add_url(text),
+            Some(_) => {}
+            None => {
+                node.elements().for_each(|element| self.add_urls(element));
+                node.members().for_each(|(_, member)| self.add_urls(member));
+            }
+        }
     }
 
     /// Adds a URL that was read.
@@ -141,16 +150,6 @@ impl Texts {
     /// Returns true if a prompt has the text as whole words. Text in lower case may have capitals in the prompt.
     fn has_in_prompt(&self, text: &str) -> bool {
         self.prompts.iter().any(|[prompt, lower]| has_words(prompt, text) || has_words(lower, text))
-    }
-}
-
-/// Appends each text of a JSON value.
-fn push_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(items) => items.iter().for_each(|item| push_texts(item, texts)),
-        Value::Object(fields) => fields.values().for_each(|field| push_texts(field, texts)),
-        _ => {}
     }
 }
 
