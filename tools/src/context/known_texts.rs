@@ -94,7 +94,7 @@ impl KnownTexts {
 
     fn add_urls(&self, node: Node<'_>) {
         match node.as_str() {
-            Some(text) if text.contains("://") => self.add_url(text),
+            Some(text) if text.get(..4).is_some_and(|begin| begin.eq_ignore_ascii_case("http")) => self.add_url(text),
             Some(_) => {}
             None => {
                 node.elements().for_each(|element| self.add_urls(element));
