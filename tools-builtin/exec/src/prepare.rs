@@ -250,9 +250,14 @@ impl Prepared {
         Ok(Self { launch, stdin, watch, notes, disk, network, readable, _scratch: scratch, _writing: writing })
     }
 
-    /// Records that the output of the program is shown, which may have the text of all files that it may read. Blocks.
-    pub(crate) fn record_contents(&self, cx: &ToolContext) {
-        cx.record_contents(|| self.readable.clone());
+    /// Records that the output of the program is shown, which may have the text of all files that it may read.
+    pub(crate) async fn record_contents(self: &Arc<Self>, cx: &ToolContext) -> Result<(), ToolError> {
+        let (prepared, cx) = (self.clone(), cx.clone());
+        blocking(move || {
+            cx.record_contents(|| prepared.readable.clone());
+            Ok(())
+        })
+        .await
     }
 
     /// Returns notes about the requests of the program so far.

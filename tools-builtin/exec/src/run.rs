@@ -8,7 +8,6 @@ use tools::{Preview, Targets, ToolContext, ToolError, tool};
 use tools_fs::Workspace;
 
 use crate::Sandbox;
-use crate::blocking::blocking;
 use crate::command::{command, target, with_stdin};
 use crate::prepare::{Prepared, Streams, failed, not_started, settle_at_end};
 use crate::preview;
@@ -92,12 +91,7 @@ pub(crate) async fn run_prepared(cx: &ToolContext, prepared: Prepared, timeout: 
     };
     let (stdout, stderr) = (running.stdout(), running.stderr());
     let took = started.elapsed();
-    let (shown, reader) = (prepared.clone(), cx.clone());
-    blocking(move || {
-        shown.record_contents(&reader);
-        Ok(())
-    })
-    .await?;
+    prepared.record_contents(cx).await?;
     let changes = prepared.changes(cx).await?;
     let notes: Vec<String> = prepared.notes.iter().cloned().chain(prepared.requests()).chain(changes).collect();
     Ok(report(&how, took, &stdout, &stderr, &notes))

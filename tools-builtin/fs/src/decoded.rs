@@ -14,6 +14,14 @@ pub(crate) struct Decoded {
     is_guess: bool,
 }
 
+/// Returns the encoding that a call names.
+///
+/// # Errors
+/// Returns an error if the label names none.
+pub(crate) fn named(label: Option<&str>) -> Result<Option<TextEncoding>, FsError> {
+    Ok(label.map(TextEncoding::from_label).transpose()?)
+}
+
 impl Decoded {
     /// Decodes the bytes of a whole file. `named` is the encoding that the call names. Returns `None` for UTF-8, for bytes that are not
     /// text, and if the call names UTF-8.

@@ -4,7 +4,7 @@ use tools::{Access, Preview, ToolContext, ToolError, tool};
 use tools_text::TextEncoding;
 
 use crate::Workspace;
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, named};
 use crate::diff;
 use crate::draft::Draft;
 use crate::encoding::Encoding;
@@ -108,10 +108,6 @@ struct Change<'a> {
     all: bool,
     /// The encoding that the call names.
     named: Option<TextEncoding>,
-}
-
-fn named(label: Option<&str>) -> Result<Option<TextEncoding>, FsError> {
-    Ok(label.map(TextEncoding::from_label).transpose()?)
 }
 
 /// A file and its new content.

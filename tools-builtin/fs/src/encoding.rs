@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use tools::ToolContext;
+use tools_text::TextEncoding;
 
 use crate::error::FsError;
 use crate::path::RelativePath;
@@ -23,19 +24,14 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Detects UTF-16 by its byte order mark. Returns `None` without one.
-    pub(crate) fn from_mark(head: &[u8]) -> Option<Self> {
-        (head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF")).then_some(Self::Utf16)
-    }
-
     /// Detects the encoding. Reads up to the first NUL byte, block by block.
     pub(crate) fn detect(cx: &ToolContext, path: &RelativePath, mut file: impl Read) -> Result<Self, FsError> {
         let (mut encoding, mut bytes, mut is_first) = (Self::Utf8, Vec::new(), true);
         loop {
             cx.check_cancelled()?;
             let read = file.by_ref().take(BLOCK).read_to_end(&mut bytes).map_err(FsError::io(path))?;
-            if let Some(marked) = Self::from_mark(&bytes).filter(|_| is_first) {
-                return Ok(marked);
+            if is_first && TextEncoding::from_mark(&bytes).is_some_and(|marked| marked != TextEncoding::UTF_8) {
+                return Ok(Self::Utf16);
             }
             is_first = false;
             if bytes.contains(&0) {

@@ -78,7 +78,9 @@ pub(crate) enum FsError {
          the file's format"
     )]
     MixedEncodings { path: RelativePath, character: char },
-    #[error("`{path}` is UTF-16, and only UTF-8 can be read and edited; ask the user to convert it, or leave it")]
+    #[error(
+        "`{path}` is UTF-16 with bytes that are no text, which an edit would not keep; ask the user to repair it, or leave it"
+    )]
     Utf16 { path: RelativePath },
     #[error(
         "`old` and `new` differ only in line endings or a byte order mark, and an edit keeps those of `{path}`; change other \

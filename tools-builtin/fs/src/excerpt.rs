@@ -8,15 +8,13 @@ use crate::counted::counted;
 use crate::error::FsError;
 use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
+use crate::text_style::MARK;
 
 /// The size of an excerpt in bytes at which it ends. The last line may exceed it.
 const MAX_TEXT: usize = 48 * 1024;
 
 /// The number of bytes of a line that are shown.
 const MAX_LINE: usize = 4 * 1024;
-
-/// The byte order mark of UTF-8.
-const MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// The lines to read.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +92,7 @@ impl Excerpt {
             let limit = if is_first && offset > 0 { MAX_TEXT } else { MAX_LINE };
             let read = reader.read(limit, &mut bytes)?;
             // A byte order mark is no part of the first line.
-            if is_first && skipped == 0 && offset == 0 && bytes[begin..].starts_with(MARK) {
+            if is_first && skipped == 0 && offset == 0 && bytes[begin..].starts_with(MARK.as_bytes()) {
                 bytes.drain(begin..begin + MARK.len());
             }
             if let ReadLine::Cut { omitted } = read {

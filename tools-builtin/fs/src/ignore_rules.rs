@@ -10,6 +10,7 @@ use crate::error::FsError;
 use crate::ignore_rule::{IgnoreRule, ParsedLine};
 use crate::path::RelativePath;
 use crate::resolved_entry::open_file;
+use crate::text_style::MARK;
 
 /// The names of ignore files. Later ones take precedence.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];
@@ -141,7 +142,7 @@ impl IgnoreRules {
     /// Adds the rules of a file until the limits are reached.
     fn add(&mut self, level: &mut DirRules, text: &[u8], path: &RelativePath) {
         // Some editors write a byte order mark.
-        let whole = text.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(text);
+        let whole = text.strip_prefix(MARK.as_bytes()).unwrap_or(text);
         let (lines, mut is_cut) = match whole.get(MAX_FILE..) {
             // A truncated line would be a different pattern.
             Some(rest) if !rest.is_empty() => (whole_lines(&whole[..MAX_FILE]), true),

@@ -10,8 +10,7 @@ use tools::{Content, ToolContext, ToolError, tool};
 use tools_text::TextEncoding;
 
 use crate::Workspace;
-use crate::decoded::Decoded;
-use crate::encoding::Encoding;
+use crate::decoded::{Decoded, named};
 use crate::error::FsError;
 use crate::excerpt::{Excerpt, FirstLine, LineRange};
 use crate::lines::LineReader;
@@ -69,7 +68,7 @@ pub(crate) fn read(
     encoding: Option<String>,
 ) -> Result<Vec<Content>, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let named = encoding.as_deref().map(TextEncoding::from_label).transpose().map_err(FsError::from)?;
+    let named = named(encoding.as_deref())?;
     let span = ReadSpan::new(start, end, tail, offset)?;
     Ok(contents(cx, &workspace, &path, span, line_numbers, named)?)
 }
@@ -120,8 +119,8 @@ fn contents(
     let mut head = Vec::with_capacity(length as usize);
     (&file).take(length).read_to_end(&mut head).map_err(FsError::io(&found.path))?;
     let request = ReadRequest { cx, path: &found.path, span, line_numbers };
-    let is_utf8 = named.is_none_or(|named| named == TextEncoding::UTF_8);
-    if Encoding::from_mark(&head).is_some() || !is_utf8 {
+    let is_utf8 = |encoding: Option<TextEncoding>| encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8);
+    if !is_utf8(TextEncoding::from_mark(&head)) || !is_utf8(named) {
         return request.decoded(file, named);
     }
     if let Some(mime_type) = image_type(&head) {

@@ -9,6 +9,7 @@ use tools::ToolContext;
 use crate::error::FsError;
 use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
+use crate::text_style::MARK;
 
 /// The maximum number of matching lines in a result.
 const MAX_HITS: u64 = 200;
@@ -21,9 +22,6 @@ const MAX_SEARCHED: usize = 16 * 1024 * 1024;
 
 /// The number of bytes of a line that are kept as context of a later match.
 const MAX_CONTEXT: usize = 4 * 1024;
-
-/// The byte order mark of UTF-8, which is no part of the first line.
-const MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// The number of bytes of a line that are shown, and how many of them may precede the match.
 const MAX_SHOWN: usize = 400;
@@ -169,7 +167,8 @@ impl Line {
         self.number += 1;
         let read = lines.read(MAX_SEARCHED, &mut self.bytes)?;
         self.is_cut = matches!(read, ReadLine::Cut { .. });
-        if self.number == 1 && self.bytes.starts_with(MARK) {
+        // A byte order mark is no part of the first line.
+        if self.number == 1 && self.bytes.starts_with(MARK.as_bytes()) {
             self.bytes.drain(..MARK.len());
         }
         if !self.is_cut {

@@ -11,7 +11,7 @@ use tools_text::TextEncoding;
 
 use crate::Workspace;
 use crate::counted::counted;
-use crate::decoded::Decoded;
+use crate::decoded::{Decoded, named};
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
@@ -70,7 +70,7 @@ pub(crate) fn search(
     let workspace = cx.need::<Workspace>()?;
     let glob = glob.as_deref().map(glob_pattern).transpose()?;
     let scan = Scan::new(&pattern, ignore_case, context.min(10).into())?;
-    let named = encoding.as_deref().map(TextEncoding::from_label).transpose().map_err(FsError::from)?;
+    let named = named(encoding.as_deref())?;
     let workspace = &workspace;
     let search =
         Search { cx, workspace, glob, scan, named, searched: 0, decoded: 0, binary: 0, large: 0, unreadable: 0 };

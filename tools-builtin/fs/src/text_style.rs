@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 /// The byte order mark of UTF-8.
-const MARK: &str = "\u{FEFF}";
+pub(crate) const MARK: &str = "\u{FEFF}";
 
 /// A byte order mark and CR LF line endings, which a model cannot see and so does not write again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! [`View`]: the text of a file as a model sees it, mapped to the bytes of the file.
 
 use crate::line_ending::LineEnding;
-
-/// The byte order mark of UTF-8.
-const MARK: &str = "\u{FEFF}";
+use crate::text_style::MARK;
 
 /// The text of a file as a model sees it, with a mapping from text offsets to byte offsets.
 ///

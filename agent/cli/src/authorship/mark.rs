@@ -87,7 +87,6 @@ impl Marks {
     }
 
     /// Removes the marks of a repository, and notes that the user trusts it now.
-    #[allow(dead_code, reason = "a command removes the mark")]
     pub(super) fn clear(&self, repository: &Repository) -> io::Result<()> {
         for (file, _) in self.of(repository)? {
             fs::remove_file(file)?;

@@ -395,6 +395,12 @@ fn a_commit_that_a_program_of_a_session_makes_does_not_make_a_file_the_users() {
     assert_eq!(fs::read_to_string(desk.root().join("new.md")).unwrap(), "theirs\n");
     assert!(!desk.reads_clean("new.md"));
     assert!(!desk.reads_clean("notes.md"), "every commit may be forged now");
+    let shown = desk.run(&["trust"]);
+    let digest = shown.stdout.lines().find_map(|line| line.trim().strip_prefix("digest: ")).expect("a digest");
+    assert!(shown.code != Some(0) && shown.stdout.contains("refs/heads/"), "{shown:#?}");
+    assert!(!desk.reads_clean("notes.md"), "a look approves nothing");
+    desk.run(&["trust", "--digest", digest]).expect(0);
+    assert!(desk.reads_clean("notes.md"), "the person approved its commits");
 }
 
 #[test]

@@ -9,7 +9,6 @@ use tools::{Task, Tasks, ToolContext, ToolError, ToolResult};
 
 use super::interpreted::Interpreted;
 use super::output::Output;
-use crate::blocking::blocking;
 use crate::prepare::{Prepared, failed, not_started, settle_at_end};
 use crate::report::end;
 use crate::supervise::{self, Recent, Running, Status, StdinError};
@@ -156,12 +155,7 @@ impl Program {
         head: impl FnOnce(TaskState) -> String,
         notes: &[String],
     ) -> Result<String, ToolError> {
-        let (prepared, shown) = (self.prepared.clone(), cx.clone());
-        let record = move || {
-            prepared.record_contents(&shown);
-            Ok(())
-        };
-        blocking(record).await?;
+        self.prepared.record_contents(cx).await?;
         let is_over = !self.is_running();
         let changes = if is_over { self.changes(cx).await? } else { &[] };
         let mut text = head(self.state());
