@@ -54,8 +54,18 @@ impl Place {
     /// Keeps the place for this connection until it ends. Call it once a request was found to be allowed: until then, another connection can
     /// take the place.
     pub fn keep(&self) {
+        self.set_kept(true);
+    }
+
+    /// Lets another connection take the place from now on.
+    pub fn release(&self) {
+        self.set_kept(false);
+        self.0.places.0.changed.notify_one();
+    }
+
+    fn set_kept(&self, is_kept: bool) {
         if let Some(taken) = self.0.places.locked().taken.get_mut(&self.0.number) {
-            taken.is_kept = true;
+            taken.is_kept = is_kept;
         }
     }
 

@@ -304,25 +304,72 @@ async fn a_request_has_one_host_and_at_most_one_origin() {
 }
 
 #[tokio::test]
-async fn sessions_beyond_the_limit_are_refused() {
-    let (catalog, ..) = waiting();
+async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
+    let (catalog, entered, _) = waiting();
     let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
-    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-    let first = Person::silent().serve_with_lifecycle(transport, versions(legacy())).await.unwrap();
-    for _ in 1..HttpOptions::MAX_SESSIONS {
+    let connect = async |lifecycle| {
+        let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
+        Person::silent().serve_with_lifecycle(transport, versions(lifecycle)).await.unwrap()
+    };
+    let busy = connect(legacy()).await;
+    let call = busy.call_tool(CallToolRequestParams::new("wait"));
+    let mut call = std::pin::pin!(call);
+    tokio::select! {
+        _ = &mut call => unreachable!(),
+        () = entered.notified() => {}
+    }
+    let used = connect(legacy()).await;
+    assert_eq!(used.list_all_tools().await.unwrap().len(), 1);
+    // All but the two that are used give up their places.
+    for _ in 0..2 * HttpOptions::MAX_SESSIONS {
         assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 200);
     }
-    for _ in 0..2 {
-        assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 503);
+    assert_eq!(used.list_all_tools().await.unwrap().len(), 1);
+    tokio::select! {
+        _ = &mut call => unreachable!(),
+        () = tokio::time::sleep(Duration::from_millis(50)) => {}
     }
-    // Clients with a session, and those that need none, are served.
-    assert_eq!(first.list_all_tools().await.unwrap().len(), 1);
-    let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
-    let client = Person::silent().serve_with_lifecycle(transport, versions(modern())).await.unwrap();
-    assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
-    // The end of a session makes room.
-    first.cancel().await.unwrap();
-    while status(address, "/mcp", "Host: localhost\r\n", &initialize()).await != 200 {
-        tokio::task::yield_now().await;
+    assert_eq!(connect(modern()).await.list_all_tools().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn streams_of_messages_that_are_held_keep_no_request_out() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_max_connections(4);
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let mut held = Vec::new();
+    for _ in 0..8 {
+        let mut begun = TcpStream::connect(address).await.unwrap();
+        let begin = begin_session(&mut begun);
+        let id = tokio::time::timeout(Duration::from_secs(5), begin).await.unwrap();
+        let get = format!(
+            "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\nMcp-Session-Id: {id}\r\n\r\n"
+        );
+        assert_eq!(first_line(&mut begun, get.as_bytes()).await, "HTTP/1.1 200 OK");
+        held.push(begun);
     }
+    let body = initialize();
+    let next = status(address, "/mcp", "Host: localhost\r\n", &body);
+    assert_eq!(tokio::time::timeout(Duration::from_secs(5), next).await.unwrap(), 200);
+}
+
+/// Begins a session on a connection that stays open. Returns its name.
+async fn begin_session(stream: &mut TcpStream) -> String {
+    let body = initialize();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, \
+         text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    while !answer.contains("serverInfo") {
+        let mut part = [0; 4096];
+        let length = stream.read(&mut part).await.unwrap();
+        assert_ne!(length, 0, "{answer}");
+        answer.push_str(&String::from_utf8_lossy(&part[..length]));
+    }
+    let lower = answer.to_ascii_lowercase();
+    let (_, id) = lower.split_once("mcp-session-id: ").unwrap();
+    id.split("\r\n").next().unwrap().to_owned()
 }

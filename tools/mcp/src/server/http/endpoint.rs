@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
@@ -19,7 +19,7 @@ use super::super::json_text::is_json;
 use super::HttpOptions;
 use super::access::Bearer;
 use super::first_write::joined;
-use super::sessions::Sessions;
+use super::sessions::{SessionError, Sessions};
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -71,7 +71,12 @@ impl Endpoint {
                 return refused;
             }
         };
-        place.keep();
+        if head.method == Method::GET {
+            // A stream of messages may be ended: its client opens another.
+            place.release();
+        } else {
+            place.keep();
+        }
         let method = head.method.clone();
         let mut answer = self.mcp.handle(Request::from_parts(head, body)).await;
         match (method, answer.status()) {
@@ -79,7 +84,9 @@ impl Endpoint {
             (Method::DELETE, StatusCode::ACCEPTED) => *answer.status_mut() = StatusCode::NO_CONTENT,
             // `rmcp` answers 500.
             (Method::POST, StatusCode::INTERNAL_SERVER_ERROR) if self.sessions.is_full().await => {
-                return text(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later");
+                let mut refused = text(StatusCode::SERVICE_UNAVAILABLE, SessionError::TooMany.to_string());
+                refused.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("10"));
+                return refused;
             }
             (Method::POST, _) => return joined(answer).await,
             _ => {}

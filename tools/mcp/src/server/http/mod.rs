@@ -71,7 +71,8 @@ impl HttpOptions {
     pub const MIN_TOKEN_BYTES: usize = 16;
     /// The default number of connections at the same time.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
-    /// The number of sessions of clients of older revisions at the same time. Further ones are refused with 503.
+    /// The number of sessions of clients of older revisions at the same time. A further one ends the one that has been idle for longest,
+    /// and is refused with 503 if none is.
     pub const MAX_SESSIONS: usize = 256;
 
     /// The default time for the head of a request, and for its body: 30 seconds.

@@ -1,24 +1,38 @@
 //! [`Sessions`]: the sessions of clients of older revisions.
 
-use futures_util::Stream;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use futures_util::{Stream, StreamExt as _};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
 use super::HttpOptions;
 
-/// The sessions of a listener, in a limited number.
+/// The sessions of a listener, in a limited number. A new one takes the place of the one that has been idle for longest, as many clients
+/// never end theirs. Its client begins another when it comes back.
 #[derive(Default)]
 pub(super) struct Sessions {
     local: LocalSessionManager,
+    uses: Mutex<HashMap<SessionId, Use>>,
     /// Held while a session begins, so that not two take the last place.
     begin: tokio::sync::Mutex<()>,
+}
+
+struct Use {
+    /// False until a request other than the first, so that a client that only begins sessions ends its own.
+    is_used: bool,
+    last: Instant,
+    /// Shared by the answers that are not ended.
+    answers: Arc<()>,
 }
 
 /// The error of a session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("too many sessions; end one, or try again later")]
+    #[error("{} sessions are busy; try again later", HttpOptions::MAX_SESSIONS)]
     TooMany,
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
@@ -27,7 +41,26 @@ pub(super) enum SessionError {
 impl Sessions {
     /// Returns true if no further session can begin.
     pub(super) async fn is_full(&self) -> bool {
-        self.local.sessions.read().await.len() >= HttpOptions::MAX_SESSIONS
+        self.local.sessions.read().await.len() >= HttpOptions::MAX_SESSIONS && self.find_idle().is_none()
+    }
+
+    /// Returns the session that has been idle for longest: one that was never used, if there is one.
+    fn find_idle(&self) -> Option<SessionId> {
+        let uses = self.lock_uses();
+        let idle = uses.iter().filter(|(_, session)| Arc::strong_count(&session.answers) == 1);
+        idle.min_by_key(|(_, session)| (session.is_used, session.last)).map(|(id, _)| id.clone())
+    }
+
+    /// Notes that a session is used. The session is busy until the returned mark is dropped.
+    fn mark_used(&self, id: &SessionId) -> Option<Arc<()>> {
+        let mut uses = self.lock_uses();
+        let session = uses.get_mut(id)?;
+        (session.is_used, session.last) = (true, Instant::now());
+        Some(session.answers.clone())
+    }
+
+    fn lock_uses(&self) -> MutexGuard<'_, HashMap<SessionId, Use>> {
+        self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -37,10 +70,14 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
         let _begin = self.begin.lock().await;
-        if self.is_full().await {
-            return Err(SessionError::TooMany);
+        while self.local.sessions.read().await.len() >= HttpOptions::MAX_SESSIONS {
+            let idle = self.find_idle().ok_or(SessionError::TooMany)?;
+            self.close_session(&idle).await?;
         }
-        Ok(self.local.create_session().await?)
+        let (id, transport) = self.local.create_session().await?;
+        let session = Use { is_used: false, last: Instant::now(), answers: Arc::default() };
+        self.lock_uses().insert(id.clone(), session);
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -56,6 +93,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
+        self.lock_uses().remove(id);
         Ok(self.local.close_session(id).await?)
     }
 
@@ -64,7 +102,12 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        Ok(self.local.create_stream(id, message).await?)
+        let busy = self.mark_used(id);
+        let answers = self.local.create_stream(id, message).await?;
+        Ok(answers.inspect(move |_| {
+            // The closure owns the mark.
+            let _ = &busy;
+        }))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionError> {
