@@ -311,7 +311,8 @@ impl Look<'_> {
         let relative = self.relative(path);
         if let Some(depth) = found.git {
             let names: Vec<&str> = relative.split('/').skip(depth).collect();
-            let text = former.and_then(|former| former.former.as_ref()?.text());
+            // All lines of a file whose content was not kept are new ones.
+            let text = former.map(|former| former.former.as_ref().and_then(Former::text).unwrap_or_default());
             return match names.is_empty() {
                 true => is_harmless_repository(path, self.root),
                 false => is_harmless(path, &names, text),

@@ -335,7 +335,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let grant = [&ALL[..], &[OF_GIT]].concat();
             let commit =
                 "set -e; echo new > file; git add file; git commit -qm second; git checkout -qb other; git branch -q x
-                          git config branch.x.remote origin; git init -q .; git gc -q";
+                          git config branch.x.remote .; git init -q .; git gc -q";
             let (result, questions) = place.sh(&grant, commit, Some(false));
             assert!(result.starts_with("[exit code 0") && questions.is_empty(), "{result} {questions:?}");
             let former = place.workspace.read(".git/config");
@@ -345,6 +345,23 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(place.workspace.read(".git/config"), former, "{result}");
             let moved = [".git/config", ".git/git-rebase-todo", ".git/hooks/pre-commit", ".git/modules/m/config"];
             assert_eq!(place.aside(), moved, "{result}");
+        }),
+        trials_of("a_repository_that_was_there_sends_commits_where_it_did", |layers| {
+            if is_landlock_alone(layers) {
+                return;
+            }
+            let place = Place::new(layers, &[]);
+            place.repository(".");
+            let grant = [&ALL[..], &[OF_GIT]].concat();
+            let former = place.workspace.read(".git/config");
+            for evil in ["git remote add up https://evil.example/x", "git config user.email evil@evil.example"] {
+                let (result, questions) = place.sh(&grant, evil, Some(false));
+                assert_eq!((place.workspace.read(".git/config"), questions.len()), (former.clone(), 1), "{result}");
+            }
+            // Another repository has settings of its own.
+            let clone = "git clone -q . other && git -C other config user.name b && git -C other remote add up ../x";
+            let (result, questions) = place.sh(&grant, clone, Some(false));
+            assert!(result.starts_with("[exit code 0") && questions.is_empty(), "{result} {questions:?}");
         }),
         trials_of("a_file_that_the_grant_names_remains_and_is_told", |layers| {
             let place = Place::new(layers, &[("AGENTS.md", "old")]);

@@ -27,8 +27,20 @@ const HARMLESS: [(&str, &[&str]); 17] = [
     ("color", &["ui"]),
 ];
 
-/// Returns true if git runs nothing because of these settings, or no more than because of the former ones. `is_module` permits the folder
-/// of a submodule's files.
+/// The keys that say where commits go and come from, and who made them. A new repository has its own; in one that was there before, a
+/// changed one leads the next push of its user elsewhere, and so does one that is gone.
+const OF_USER: [(&str, &str); 7] = [
+    ("remote", "url"),
+    ("remote", "pushurl"),
+    ("remote", "mirror"),
+    ("branch", "pushremote"),
+    ("push", "default"),
+    ("user", "name"),
+    ("user", "email"),
+];
+
+/// Returns true if git runs nothing because of these settings, or no more than because of the former ones, and sends commits where it did.
+/// `former` is `None` in a new repository. `is_module` permits the folder of a submodule's files.
 pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> bool {
     if former.is_some_and(|former| former == text) {
         return true;
@@ -37,44 +49,82 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     if text.contains(['\\', '\0', '\r']) {
         return false;
     }
-    let before = former.map(|former| counting(former, is_module)).unwrap_or_default();
-    counting(text, is_module).iter().all(|line| before.contains(line))
-}
-
-/// Returns the lines that are not known to be harmless, each with its section.
-fn counting(text: &str, is_module: bool) -> Vec<(&str, &str)> {
-    let mut section = "";
-    let mut counting = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        let is_known = match line.strip_prefix('[') {
-            Some(rest) => {
-                section = line;
-                rest.strip_suffix(']').and_then(name).is_some()
-            }
-            None => is_harmless_line(section, line, is_module),
-        };
-        if !is_known {
-            counting.push((section, line));
-        }
-    }
-    counting
-}
-
-fn is_harmless_line(section: &str, line: &str, is_module: bool) -> bool {
-    let Some(name) = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?)) else {
-        return false;
+    let lines = Line::read_all(text);
+    let Some(former) = former.map(Line::read_all) else {
+        return lines.iter().all(|line| line.is_harmless(is_module));
     };
-    let (key, value) = line.split_once('=').unwrap_or((line, ""));
-    let (key, value) = (key.trim_end().to_ascii_lowercase(), value.trim());
-    // The files of a submodule lie beside the repository that has it.
-    let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
-    let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
-    // `ext::sh …` is an address that runs a program, and `!sh …` a command.
-    let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
-    (is_key || is_of_module) && is_value
+    let is_new = |line: &&Line<'_>| !former.contains(line);
+    let is_gone = |line: &&Line<'_>| !lines.contains(line);
+    let leads_elsewhere = |line: &Line<'_>| line.is_of_user() || line.names_other_remote(&former);
+    lines.iter().filter(is_new).all(|line| line.is_harmless(is_module) && !leads_elsewhere(line))
+        && former.iter().filter(is_gone).all(|line| !line.is_of_user() || is_of_gone_remote(line, &lines))
+}
+
+/// Returns true for an address of a remote that is gone as a whole, so that nothing goes there any more.
+fn is_of_gone_remote(line: &Line<'_>, lines: &[Line<'_>]) -> bool {
+    line.name.as_deref() == Some("remote") && lines.iter().all(|other| other.section != line.section)
+}
+
+/// A line of settings.
+#[derive(PartialEq)]
+struct Line<'a> {
+    /// The head of its section, as it stands there.
+    section: &'a str,
+    /// The name of its section. `None` if it is written in another form than git writes.
+    name: Option<String>,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the lines that say something, with the heads of sections.
+    fn read_all(text: &'a str) -> Vec<Self> {
+        let mut section = "";
+        let mut lines = Vec::new();
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+            if line.starts_with('[') {
+                section = line;
+            }
+            let name = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?));
+            lines.push(Self { section, name, text: line });
+        }
+        lines
+    }
+
+    /// Returns the key in small letters, and the value.
+    fn key_and_value(&self) -> (String, &'a str) {
+        let (key, value) = self.text.split_once('=').unwrap_or((self.text, ""));
+        (key.trim_end().to_ascii_lowercase(), value.trim())
+    }
+
+    fn is_harmless(&self, is_module: bool) -> bool {
+        let Some(name) = self.name.as_deref() else { return false };
+        if self.text.starts_with('[') {
+            return true;
+        }
+        let (key, value) = self.key_and_value();
+        // The files of a submodule lie beside the repository that has it.
+        let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
+        let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
+        // `ext::sh …` is an address that runs a program, and `!sh …` a command.
+        let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
+        (is_key || is_of_module) && is_value
+    }
+
+    fn is_of_user(&self) -> bool {
+        let (key, _) = self.key_and_value();
+        OF_USER.iter().any(|(name, of_user)| self.name.as_deref() == Some(name) && key == *of_user)
+    }
+
+    /// Returns true if a branch follows a remote that was not there, or another one than it did.
+    fn names_other_remote(&self, former: &[Line<'_>]) -> bool {
+        let (key, value) = self.key_and_value();
+        if self.name.as_deref() != Some("branch") || key != "remote" {
+            return false;
+        }
+        let is_known = value == "." || former.iter().any(|line| line.section == format!("[remote \"{value}\"]"));
+        let had_one = |line: &Line<'_>| line.section == self.section && line.key_and_value().0 == "remote";
+        !is_known || former.iter().any(had_one)
+    }
 }
 
 /// Returns the name of a section, such as `remote` of `remote "origin"`, in small letters. Returns `None` in another form.
@@ -142,6 +192,47 @@ mod tests {
         assert!(is_harmless(&format!("{former}[branch \"x\"]\n\tremote = origin\n"), Some(&former), false));
         let moved = "[core]\n\tbare = false\n[alias]\n\tpager = less\n";
         assert!(!is_harmless(moved, Some(&former), false), "another section is another setting");
+    }
+
+    #[test]
+    fn where_an_old_repository_sends_commits_and_who_makes_them_count() {
+        let former = format!("{CLONE}[user]\n\temail = a@example.com\n[remote \"fork\"]\n\tpushurl = no\n");
+        for line in [
+            "[remote \"origin\"]\nurl = https://evil.example/x",
+            "[remote \"origin\"]\npushurl = https://evil.example/x",
+            "[REMOTE \"origin\"]\nPushURL = https://evil.example/x",
+            "[remote \"new\"]\nurl = https://evil.example/x",
+            "[remote \"origin\"]\nmirror = true",
+            "[branch \"main\"]\nremote = fork",
+            "[branch \"new\"]\nremote = other",
+            "[branch \"new\"]\nremote = https://evil.example/x",
+            "[branch \"main\"]\npushRemote = fork",
+            "[user]\nemail = b@example.com",
+            "[user]\nname = B",
+            "[push]\ndefault = matching",
+            "[url \"https://evil.example/\"]\ninsteadOf = https://example.org/",
+            "[remote]\npushDefault = fork",
+        ] {
+            assert!(!is_harmless(&format!("{former}{line}\n"), Some(&former), false), "{line}");
+        }
+        for gone in ["\tpushurl = no\n", "\turl = ../origin\n", "\temail = a@example.com\n"] {
+            let text = former.replace(gone, "");
+            let is_whole = gone == "\tpushurl = no\n";
+            assert!(!is_harmless(&text, Some(&former), false), "{gone}");
+            assert!(!is_whole || is_harmless(&text.replace("[remote \"fork\"]\n", ""), Some(&former), false));
+        }
+    }
+
+    #[test]
+    fn a_branch_may_follow_a_remote_that_was_there_and_be_removed() {
+        for text in [
+            format!("{CLONE}[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new\n"),
+            format!("{CLONE}[branch \"new\"]\n\tremote = .\n\tmerge = refs/heads/main\n"),
+            CLONE.replace("[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n", ""),
+            CLONE.replace("filemode = true", "filemode = false"),
+        ] {
+            assert!(is_harmless(&text, Some(CLONE), false), "{text}");
+        }
     }
 
     #[test]
