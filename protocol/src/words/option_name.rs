@@ -37,15 +37,21 @@ const PROPERTIES: &[&str] = &[
 const WHOLE: &[&str] =
     &["compile", "extra", "help", "link", "open", "process", "render", "repo", "set", "start", "wrap"];
 
+/// The usual short names of such options.
+const SHORT: &[(&str, Effect)] =
+    &[("-c", Effect::Runs), ("-e", Effect::Runs), ("-o", Effect::Writes), ("-O", Effect::Writes)];
+
 /// Returns the effect that the name of an option tells, and the number of bytes that have to be spelled. Of a program that `is_known`, the
-/// table says what its short options do. Other programs may read `-o` as a file to write, and `@file` as a file of options.
+/// table says what its short options do. Other programs may read `@file` as a file of options.
 pub(super) fn effect(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     if !is_known && word.starts_with('@') && word.len() > 1 {
         return Some((Effect::Loads, word.len()));
     }
-    if !is_known && word.starts_with("-o") {
-        return Some((Effect::Writes, 2));
-    }
+    let short = || SHORT.iter().find(|(name, _)| !is_known && word.starts_with(name));
+    long(word, is_known).or_else(|| short().map(|(name, effect)| (*effect, name.len())))
+}
+
+fn long(word: &str, is_known: bool) -> Option<(Effect, usize)> {
     let end = word.find(['=', ':']).unwrap_or(word.len());
     let option = &word[..end];
     let length = if end < word.len() { end + 1 } else { end };
@@ -156,6 +162,9 @@ mod tests {
             ("@file", Effect::Loads),
             ("-o", Effect::Writes),
             ("-ofile", Effect::Writes),
+            ("-O", Effect::Writes),
+            ("-cx", Effect::Runs),
+            ("-e", Effect::Runs),
         ] {
             assert_eq!(effect(word, false).map(|(effect, _)| effect), Some(expected), "{word}");
             assert_eq!(effect(word, true), None, "{word}");

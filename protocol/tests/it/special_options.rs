@@ -231,7 +231,7 @@ fn options_of_unknown_programs_are_judged_by_their_names() {
             assert!(permitted(&lines).is_empty(), "{word}");
         }
     }
-    let lines = "mytool | @file\nmytool | -o x\nmytool | -ox\nmytool | a -Wrapper=x";
+    let lines = "mytool | @file\nmytool | -o x\nmytool | -ox\nmytool | -O x\nmytool | -c x\nmytool | a -ex\nmytool | a -Wrapper=x";
     assert!(permitted(lines).is_empty());
 }
 

@@ -17,7 +17,8 @@ pub(super) const ROWS: &[Row] = &[
     // The number of words before the command: timeout(1) DURATION, chrt(1) PRIORITY, taskset(1) MASK, flock(1) FILE
     Row::of("nice").wraps(0).valued("n"),
     Row::of(
-        "nohup setsid fakeroot unbuffer command exec builtin catchsegv eatmydata proxychains proxychains4 \
+        "nohup setsid fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
+            proxychains proxychains4 \
             torsocks faketime dbus-run-session",
     )
     .wraps(0),
@@ -68,7 +69,8 @@ pub(super) const ROWS: &[Row] = &[
         "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter \
             xdotool tmate perlbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs tdbtool dmsetup \
             jtag ginsh dosbox update-alternatives easy_install jrunscript posh rc sash slsh openvpn psftp apache2 \
-            httpd nginx lighttpd uwsgi gunicorn asterisk vigr vipw wireshark zathura yelp volatility cdist",
+            httpd nginx lighttpd uwsgi gunicorn asterisk vigr vipw wireshark zathura yelp volatility cdist prove \
+            perlthanks gpg-connect-agent pg_virtualenv scriptlive qemu-io qemu-storage-daemon",
     )
     .launches(),
     // busctl(1), "--address=unixexec:"; ssh-copy-id(1), check_by_ssh, "-o"; ldconfig(8), "-f"
@@ -84,7 +86,7 @@ pub(super) const ROWS: &[Row] = &[
     .writes("-w* -o* -d* -f*"),
     // man(1), "-P", "-H", "-X", "-p", "-C", "--html", "-r"
     Row::of("perldoc").launches().runs("-w -n -M -m -D -F -o -i").writes("-d"),
-    Row::of("man apropos whatis info pinfo")
+    Row::of("man mandb manpath catman apropos whatis info pinfo")
         .launches()
         .runs(
             "-P --pager -H --html -X --gxditview -p --preprocessor -T --troff-device -Z --ditroff -t --troff -r \

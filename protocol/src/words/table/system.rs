@@ -145,6 +145,11 @@ pub(super) const ROWS: &[Row] = &[
         "--cursor-file --vacuum-* --rotate --flush --sync --relinquish-var --smart-relinquish-var --setup-keys \
         --update-catalog",
     ),
+    // pmap(1), "-N", "-C"; heaptrack_print, "-H", "-F", "-M"
+    Row::of("pmap heaptrack_print").loads("-C --read-rc-from").writes(
+        "-N --create-rc-to -n --create-rc -H \
+            -F -M --print-*",
+    ),
     // pidstat(1), "-e PROGRAM"; sar(1), "-o"; iftop, nethogs
     Row::of("pidstat").runs("-e").valued("CGpTU"),
     Row::of("sar sadf iftop nethogs atop nmon").runs("-c").writes("-o -w -F").plain("-s"),

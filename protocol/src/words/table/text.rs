@@ -55,7 +55,7 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-k --lesskey*")
         .writes("-o -O --log-file --LOG-FILE -T --tag-file"),
     // vim(1), "-c", "--cmd", "-S", "-s", "-u", "-U", "-W", "-w", `+cmd`
-    Row::of("vi vim vimdiff view ex nvim gvim rvim nano emacs emacsclient ed micro helix hx kak joe")
+    Row::of("vi vim vimdiff editor rview view ex nvim gvim rvim nano emacs emacsclient ed micro helix hx kak joe")
         .launches()
         .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
         .loads("-u -U --rcfile -q --init-directory -Q -L")
