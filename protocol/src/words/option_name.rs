@@ -21,9 +21,9 @@ const WRITES: &[&str] = &[
     "record", "report", "save", "socket", "tee", "write",
 ];
 /// Parts by which programs load or write a file or a folder if the name says so, as in `--log-dir` and `--pidfile`.
-const LOADED_FILES: &[&str] = &["env", "init", "rule", "template"];
+const LOADED_FILES: &[&str] = &["default", "env", "init", "rule", "template"];
 const WRITTEN_FILES: &[&str] =
-    &["cache", "cookie", "history", "pid", "profile", "state", "target", "temp", "tmp", "trace"];
+    &["cache", "cookie", "history", "junit", "pid", "profile", "state", "target", "temp", "tmp", "trace"];
 /// The ends of such names.
 const FILES: &[&str] = &["file", "dir", "directory", "path", "folder"];
 /// First parts of names that say what is not done.

@@ -22,12 +22,19 @@ pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
 }
 
+/// Returns true if the program is one that the search path or the system has.
+fn is_of_system(program: &str) -> bool {
+    !program.contains('/')
+        || ["/bin/", "/usr/bin/"].iter().any(|folder| program.strip_prefix(folder) == Some(name(program)))
+}
+
 /// Returns the special words of a command. `is_spelled` is true for the indices of words that a clause spells: a spelled program that
 /// another one runs, as in `timeout 9 git log`, has its special words too.
 pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Vec<Special> {
     let mut found = Vec::new();
     let program = |index: usize| match &words[index] {
-        Word::Known(text) => Some(table::row(name(text))),
+        // A program of a project can have the name of a harmless one.
+        Word::Known(text) => Some(table::row(name(text)).filter(|row| !row.is_exact || is_of_system(text))),
         _ => None,
     };
     let Some(row) = words.first().and_then(|_| program(0)) else { return found };

@@ -200,6 +200,12 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         dstat | --plugin x
         varnishncsa | -w x
         ssh-copy-id | -o ProxyCommand=x a
+        x86_64-linux-gnu-gcc-12 | -wrapper x a.c
+        aarch64-linux-gnu-ld | -plugin x a
+        ./test | --exec=x
+        ./bin/cat | -o x
+        /work/ls | --plugin x
+        ss | -D x
         sudo mytool | --exec x
         timeout 9 mytool | -ox
         sudo timeout 9 git log | --output=x
@@ -267,6 +273,8 @@ fn other_options_are_covered() {
         qpdf | --check a
         python3 | a.py --output x
         find | . -executable
+        /bin/cat | --output x
+        /usr/bin/test | --exec x
         journalctl | -u x -n 5
         csvtool | col 1 a
         cowsay | hello

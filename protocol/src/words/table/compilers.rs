@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // ld(1), "-plugin", "-dynamic-linker", "-o", "-T", "-Map"; as(1), gold, lld, mold
     Row::of("ld ld.bfd ld.gold ld.lld lld mold wild as gas nasm yasm")
-        .runs("-plugin* --plugin* -run* --run* -mllvm* @* -p* -P* --pre* -I*")
+        .runs("-plugin* --plugin* -run* --run* -mllvm* @* -@* -p* -P* --pre* -I*")
         .loads("-T* --script* --dynamic-linker* -dynamic-linker* --version-script* -c* --mri-script* --sysroot*")
         .writes(
             "-o* --output* -Map* --Map* --dependency-file* --out-implib* -l* -M* --MD* --print-map* \

@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
     // The number of words before the command: timeout(1) DURATION, chrt(1) PRIORITY, taskset(1) MASK, flock(1) FILE
     Row::of("nice").wraps(0).valued("n"),
     Row::of(
-        "nohup setsid fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
+        "nohup setsid choom fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
             proxychains proxychains4 \
             torsocks faketime dbus-run-session",
     )
@@ -70,7 +70,8 @@ pub(super) const ROWS: &[Row] = &[
             xdotool tmate perlbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs tdbtool dmsetup \
             jtag ginsh dosbox update-alternatives easy_install jrunscript posh rc sash slsh openvpn psftp apache2 \
             httpd nginx lighttpd uwsgi gunicorn asterisk vigr vipw wireshark zathura yelp volatility cdist prove \
-            perlthanks gpg-connect-agent pg_virtualenv scriptlive qemu-io qemu-storage-daemon",
+            perlthanks bashbug ldd logrotate easyrsa mise asdf devbox multipass lima colima nomad consul vault k6 \
+            flask django-admin uvicorn celery streamlit dvc jupyter papermill liquibase cue opa conftest xmore gpg-connect-agent pg_virtualenv scriptlive qemu-io qemu-storage-daemon",
     )
     .launches(),
     // busctl(1), "--address=unixexec:"; ssh-copy-id(1), check_by_ssh, "-o"; ldconfig(8), "-f"

@@ -41,10 +41,13 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("ssh-keygen ssh-add ssh-keyscan").loads("-D -s -w -S").writes("-f -O"),
     Row::of("ssh-agent mosh autossh sshfs sshuttle dropbear dbclient").launches(),
     // nc(1), ncat(1), "-e", "-c", "--sh-exec"
-    Row::of("nc ncat netcat telnet").runs("-e -c --exec --sh-exec --lua-exec -U").writes(
+    Row::of("nc nc.openbsd nc.traditional ncat netcat telnet").runs("-e -c --exec --sh-exec --lua-exec -U").writes(
         "-o --output -x \
             --hex-dump",
     ),
+    // wrk(1), "-s"; clamscan(1), "--copy", "--move"
+    Row::of("wrk wrk2").runs("-s --script"),
+    Row::of("clamscan clamdscan").loads("-d --database").writes("--copy --move --remove -l --log"),
     // nmap(1), "--script", "-iL", "-oN", "--datadir", "--servicedb"
     Row::of("nmap")
         .runs("--script*")
@@ -69,7 +72,8 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--options --homedir")
         .writes("-o --output --logger-file --log-file --status-file --attribute-file --export-* --gen-revoke"),
     // dig(1), host(1): only ask. dig "-f" reads.
-    Row::of("dig host nslookup drill whois ping ping6 traceroute tracepath mtr netstat ss"),
+    Row::of("dig host nslookup drill whois ping ping6 traceroute tracepath mtr netstat"),
+    Row::of("ss").writes("-D --diag -K --kill"),
     // ip(8), "-batch", "netns exec"; tc(8), bridge(8)
     Row::of("ip tc bridge ifconfig route iptables ip6tables nft").launches().runs(
         "-b* -batch* exec -f \

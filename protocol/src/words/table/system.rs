@@ -15,6 +15,7 @@ pub(super) const ROWS: &[Row] = &[
             numfmt factor seq expr",
     ),
     Row::of("dmesg").runs("-H --human -P*").writes("-C --clear -c --read-clear"),
+    Row::of("setterm").writes("--append --file -append -file --store"),
     Row::of("kill killall pkill reboot shutdown halt poweroff"),
     Row::of("sysctl").loads("-p --load --system").writes("-w --write *=*"),
     // logger(1), wall(1) only tell.

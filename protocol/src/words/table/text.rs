@@ -55,11 +55,14 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-k --lesskey*")
         .writes("-o -O --log-file --LOG-FILE -T --tag-file"),
     // vim(1), "-c", "--cmd", "-S", "-s", "-u", "-U", "-W", "-w", `+cmd`
-    Row::of("vi vim vimdiff editor rview view ex nvim gvim rvim nano emacs emacsclient ed micro helix hx kak joe")
-        .launches()
-        .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
-        .loads("-u -U --rcfile -q --init-directory -Q -L")
-        .writes("-w -W -o -O --startuptime --log"),
+    Row::of(
+        "vi vim vimdiff editor rview vim.basic vim.tiny view ex nvim gvim rvim nano emacs emacsclient \
+            ed micro helix hx kak joe",
+    )
+    .launches()
+    .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
+    .loads("-u -U --rcfile -q --init-directory -Q -L")
+    .writes("-w -W -o -O --startuptime --log"),
     // jq(1): reads only. gojq and jaq "-i", "--in-place".
     Row::of("jq gojq").plain("--stream --raw-output --raw-output0"),
     Row::of("jaq").writes("-i --in-place"),
@@ -81,6 +84,9 @@ pub(super) const ROWS: &[Row] = &[
         "-o -O \
             --outdir",
     ),
+    // msgmerge(1), "-U"; lwp-download(1): the second operand is the output.
+    Row::of("msgmerge").writes("-U --update -o --output-file").valued("CDo"),
+    Row::of("lwp-download").writes_after(1),
     // sponge(1), vipe(1), ifne(1) of moreutils
     Row::of("sponge"),
     Row::of("vipe vidir").launches(),
