@@ -201,6 +201,7 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         varnishncsa | -w x
         ssh-copy-id | -o ProxyCommand=x a
         x86_64-linux-gnu-gcc-12 | -wrapper x a.c
+        x86_64-linux-gnu-gcc-12 | -Bx a.c
         aarch64-linux-gnu-ld | -plugin x a
         ./test | --exec=x
         ./bin/cat | -o x
