@@ -51,7 +51,9 @@ const SERVERS: &str = "mcp:";
 ///   as `$x`, and the words behind a digest are matched only by `**`. An unknown word in a pattern matches nothing.
 /// - Wildcards after a program do not [permit](Self::permits) the words by which well-known programs run others, load code or write
 ///   files: `find **` permits neither `find . -delete` nor `find . -exec id ';'`. Only a clause that spells such a word does:
-///   `find . -name * -delete`. If the program is a wildcard, as in `**`, the clause is about all programs, with all words.
+///   `find . -name * -delete`. Options of all programs are judged by their names, too: `mytool **` does not permit `mytool --exec x`. It
+///   permits what operands of an unknown program do. If the program is a wildcard, as in `**`, the clause is about all programs, with all
+///   words.
 ///
 /// A clause for any scheme covers a target of scheme `exec` only if its pattern is `**`.
 ///

@@ -7,6 +7,7 @@ mod coverage;
 mod launcher;
 mod lexer;
 mod npm_config;
+mod option_name;
 mod pattern;
 mod plainer;
 mod quote;

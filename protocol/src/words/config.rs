@@ -13,7 +13,7 @@ pub(super) fn read(words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         _ => "",
     };
     let reads = ["-l", "--list", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "get", "list"];
-    let is_key = args.len() == 1 && !first.starts_with('-');
+    let is_key = args.len() == 1 && first.contains('.') && !first.starts_with('-');
     if is_key || reads.contains(&first) {
         return;
     }

@@ -29,6 +29,8 @@ pub(super) struct Row {
     pub(super) names: &'static str,
     /// True if the program runs others or code whatever its words are.
     pub(super) is_launcher: bool,
+    /// True if no option of the program has an effect, whatever its name is.
+    pub(super) is_exact: bool,
     /// The number of operands before the command that the program runs, if it runs one. Options stand before it.
     pub(super) wraps: Option<usize>,
     pub(super) runs: &'static str,
@@ -55,6 +57,7 @@ impl Row {
         Self {
             names,
             is_launcher: false,
+            is_exact: false,
             wraps: None,
             runs: "",
             loads: "",
@@ -67,6 +70,11 @@ impl Row {
             is_strict: false,
             reader: None,
         }
+    }
+
+    /// A row of programs without any special word: their options are not even judged by name.
+    pub(super) const fn exact(names: &'static str) -> Self {
+        Self { is_exact: true, ..Self::of(names) }
     }
 
     pub(super) const fn launches(self) -> Self {
@@ -121,15 +129,25 @@ impl Row {
         self.names.split_ascii_whitespace().any(|own| own == name)
     }
 
+    /// Returns true if options are judged by their names too. Those of a launcher without lists can belong to the program that it runs.
+    pub(super) fn judges_names(&self) -> bool {
+        !self.is_exact && self.wraps.is_none() && !(self.is_launcher && self.has_no_lists())
+    }
+
     /// Returns true if no word of the program is special.
     pub(super) fn is_plain(&self) -> bool {
+        self.has_no_lists() && !self.judges_names()
+    }
+
+    /// Returns true if no word of the program is special by a list.
+    fn has_no_lists(&self) -> bool {
         let Self { runs, loads, writes, itself, operands, commands, is_strict, reader, .. } = self;
         [runs, loads, writes].into_iter().all(|list| list.is_empty())
             && itself.is_none()
             && operands.is_none()
             && !is_strict
             && reader.is_none()
-            && commands.iter().all(Self::is_plain)
+            && commands.iter().all(Self::has_no_lists)
     }
 
     /// Returns true if a word of the program can make it run others or load code.
@@ -145,7 +163,7 @@ impl Row {
     /// Returns the effect of a word, and how many of its bytes have to be spelled for it.
     pub(super) fn effect(&self, word: &str) -> Option<(Effect, usize)> {
         let lists = [(Effect::Runs, self.runs), (Effect::Loads, self.loads), (Effect::Writes, self.writes)];
-        if self.plain.split_ascii_whitespace().any(|plain| plain == word || Some(plain) == word.split('=').next()) {
+        if self.is_plain_word(word) {
             return None;
         }
         let forms =
@@ -154,6 +172,11 @@ impl Row {
         let mut found = forms.filter_map(|(effect, form)| Some((effect, self.length(form, word)?)));
         let (effect, length) = found.next()?;
         Some((effect, found.map(|(_, length)| length).fold(length, usize::max)))
+    }
+
+    /// Returns true if the row says that the word is not special.
+    pub(super) fn is_plain_word(&self, word: &str) -> bool {
+        self.plain.split_ascii_whitespace().any(|plain| plain == word || Some(plain) == word.split('=').next())
     }
 
     /// Returns true if the word is an option alone whose value is the next word.
@@ -180,8 +203,8 @@ impl Row {
         let is_same = match form.strip_prefix("--") {
             // Some programs read their long options with one dash.
             Some(form) => match name.strip_prefix("--") {
-                Some(name) => !name.is_empty() && form.starts_with(name),
-                None => name.strip_prefix('-').is_some_and(|name| name.len() > 3 && form.starts_with(name)),
+                Some(name) => !name.is_empty() && begins(form, name),
+                None => name.strip_prefix('-').is_some_and(|name| name.len() > 3 && begins(form, name)),
             },
             None => name == form || form.starts_with('-') && name.strip_prefix('-') == Some(form),
         };
@@ -189,8 +212,27 @@ impl Row {
     }
 }
 
+/// Returns true if the name of an option begins with this one. `--outFile`, `--out-file` and `--outfile` are one.
+fn begins(option: &str, name: &str) -> bool {
+    let mut letters = folded(option);
+    folded(name).all(|letter| letters.next() == Some(letter))
+}
+
+/// Returns the letters of a name without their case and without what is between them.
+fn folded(name: &str) -> impl Iterator<Item = char> + '_ {
+    name.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase())
+}
+
 /// Returns true if a word has this form, in which `*` is any text.
 fn is_of_form(form: &str, word: &str) -> bool {
+    // After one dash, the case of a letter tells options apart.
+    let (form, word) = match () {
+        () if form.starts_with("--") && !form.starts_with("---") => {
+            (&*folded(form).collect::<String>(), &*folded(word).collect::<String>())
+        }
+        () if form.starts_with('*') => (&*form.to_ascii_lowercase(), &*word.to_ascii_lowercase()),
+        () => (form, word),
+    };
     let mut parts = form.split('*');
     let Some(mut rest) = word.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let mut parts = parts.peekable();

@@ -1,7 +1,7 @@
 //! Finds the special words of a command: those by which its program runs others, loads code or writes files.
 
 use super::row::{Effect, Row};
-use super::{Word, table};
+use super::{Word, option_name, table};
 
 /// Adds special words of the program and subcommand at these indices.
 pub(super) type Reader = fn(&[Word], (usize, usize), &mut Vec<Special>);
@@ -22,12 +22,19 @@ pub(super) fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or_default()
 }
 
+/// Returns true if the program is one that the search path or the system has.
+fn is_of_system(program: &str) -> bool {
+    !program.contains('/')
+        || ["/bin/", "/usr/bin/"].iter().any(|folder| program.strip_prefix(folder) == Some(name(program)))
+}
+
 /// Returns the special words of a command. `is_spelled` is true for the indices of words that a clause spells: a spelled program that
 /// another one runs, as in `timeout 9 git log`, has its special words too.
 pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Vec<Special> {
     let mut found = Vec::new();
     let program = |index: usize| match &words[index] {
-        Word::Known(text) => Some(table::row(name(text))),
+        // A program of a project can have the name of a harmless one.
+        Word::Known(text) => Some(table::row(name(text)).filter(|row| !row.is_exact || is_of_system(text))),
         _ => None,
     };
     let Some(row) = words.first().and_then(|_| program(0)) else { return found };
@@ -35,19 +42,33 @@ pub(crate) fn specials(words: &[Word], is_spelled: &dyn Fn(usize) -> bool) -> Ve
     if row.is_plain() && !row.is_launcher {
         return found;
     }
-    find(row, words, (0, 0), &mut found);
-    // A nested program of an unknown name has no special words: the name can be any argument.
-    let nested = (1..words.len()).filter(|index| is_spelled(*index));
+    find(row, words, (0, 0), row.judges_names(), &mut found);
     let mut is_plain = row.is_plain();
-    for (index, row) in nested.filter_map(|index| Some((index, program(index)??))) {
+    // Elsewhere, the name of a program can be any argument: an unknown one has no special words, and names tell nothing.
+    let command = command_of(words);
+    for index in (1..words.len()).filter(|index| is_spelled(*index)) {
+        let row = match program(index) {
+            Some(None) if index == command => &table::OTHERS,
+            Some(Some(row)) => row,
+            _ => continue,
+        };
         is_plain &= row.is_plain();
-        find(row, words, (index, index), &mut found);
+        find(row, words, (index, index), index == command && row.judges_names(), &mut found);
     }
     let is_digest = |word: &Word| matches!(word, Word::Digest(_));
     if !is_plain && let Some(index) = words.iter().position(is_digest) {
         found.push(Special { index, length: usize::MAX, effect: Effect::Hidden, command: (0, 0) });
     }
     found
+}
+
+/// Returns the index of the program that is run in the end, as in `sudo timeout 9 git log`.
+fn command_of(words: &[Word]) -> usize {
+    let mut start = 0;
+    while let Some(index) = wrapped(&words[start..]) {
+        start += index;
+    }
+    start
 }
 
 /// Returns the index of the command that the first program runs, if it is known to run one.
@@ -70,8 +91,8 @@ pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     None
 }
 
-/// Adds the special words of the program and subcommand at these indices.
-fn find(row: &Row, words: &[Word], command: (usize, usize), found: &mut Vec<Special>) {
+/// Adds the special words of the program and subcommand at these indices. `by_name` is true if its options are judged by their names, too.
+fn find(row: &Row, words: &[Word], command: (usize, usize), by_name: bool, found: &mut Vec<Special>) {
     let from = command.1 + 1;
     let candidates = if row.commands.is_empty() { Vec::new() } else { subcommands(row, words, from) };
     let end = match candidates.last() {
@@ -82,8 +103,13 @@ fn find(row: &Row, words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         Word::Known(text) => Some(&**text),
         _ => None,
     };
+    // What follows `--` is for the program that a launcher runs.
+    let is_end = |word: &Word| row.is_launcher && matches!(word, Word::Known(word) if word == "--");
+    let judged = if by_name { words.iter().position(is_end).unwrap_or(words.len()) } else { 0 };
     for (index, word) in (from..end).filter_map(|index| Some((index, known(index)?))) {
-        if let Some((effect, length)) = row.effect(word) {
+        let is_judged = index < judged && !row.is_plain_word(word);
+        let named = || is_judged.then(|| option_name::effect(word, !row.names.is_empty())).flatten();
+        if let Some((effect, length)) = row.effect(word).or_else(named) {
             found.push(Special { index, length, effect, command });
         }
     }
@@ -94,7 +120,7 @@ fn find(row: &Row, words: &[Word], command: (usize, usize), found: &mut Vec<Spec
         if let Some(effect) = sub.itself {
             found.push(Special { index, length: word.len(), effect, command: (command.0, index) });
         }
-        find(sub, words, (command.0, index), found);
+        find(sub, words, (command.0, index), by_name && row.is_strict, found);
     }
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
         found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command });

@@ -16,6 +16,7 @@ mod pattern;
 mod round_trip;
 mod sample;
 mod sdk;
+mod special_options;
 mod special_words;
 mod target;
 mod wire;

@@ -18,7 +18,10 @@ pub(super) const ROWS: &[Row] = &[
         .valued("fCTXbHKLNV")
         .reader(archive_bundle::read),
     // cpio(1), "-o", "-i", "-p", "-F", "--rsh-command", "--to-stdout"; pax(1)
-    Row::of("cpio pax").runs("--rsh-command").writes("-i --extract -o --create -p --pass-through -F -O --file -r -w"),
+    Row::of("cpio pax").runs("--rsh-command").writes(
+        "-i --extract -o --create -p --pass-through -F -O \
+            --file -r -w",
+    ),
     // zip(1), "-TT", "-O", "-lf", "-b"
     Row::of("zip")
         .runs("-*TT* --unzip-command")

@@ -9,7 +9,7 @@ pub(super) const ROWS: &[Row] = &[
         .launches()
         .runs("--eval -E =")
         .loads("-f --file --makefile -I --include-dir")
-        .plain("--ignore-errors --environment-overrides")
+        .plain("--ignore-errors --environment-overrides --output-sync --load-average --max-load")
         .valued("CoW"),
     // ninja(1), "-f", "-t"; samu
     Row::of("ninja ninja-build samu").launches().loads("-f").runs("-t").valued("Cjkld"),
@@ -22,13 +22,14 @@ pub(super) const ROWS: &[Row] = &[
             *MODULE_PATH* *INCLUDE* *_RULE_* *LINK* *FLAGS* *CROSSCOMPILING* *EMULATOR* *PREFIX_PATH* *OUTPUT*",
         )
         .loads("-C* --toolchain* -T* -A* --install-prefix --debugger* --project-file")
-        .writes("--graphviz* --profiling-output* --trace-redirect* --system-information --prefix"),
+        .writes("--graphviz* --profiling-output* --trace-redirect* --system-information --prefix")
+        .plain("--config"),
     // ctest(1), "-S", "-SP", "-D", "--build-and-test", "--build-makeprogram", "--test-command", "-O", "--output-junit"
     Row::of("ctest cpack")
         .launches()
         .runs("-S* --script* -D* --build-* --test-command --overwrite -T -M --config")
         .writes("-O* --output-log --output-junit -B --package-directory --resource-spec-file")
-        .plain("--build-config"),
+        .plain("--build-config --output-on-failure"),
     // meson(1): "introspect", "--native-file", "--cross-file", "-D"
     Row::of(
         "meson muon scons waf bazel bazelisk buck buck2 pants please b2 bjam xmake premake4 premake5 gn tup \
@@ -37,19 +38,29 @@ pub(super) const ROWS: &[Row] = &[
     .launches()
     .runs(
         "-D* --eval -e --override_repository* --run_under* --action_env* --script_path* --run-under \
-            --wrapper",
+            --wrapper --define* --repo_env* --host_jvm* --server_java* --workspace_status* *toolchain* \
+            --crosstool* \
+            --aspects* --remote_* --registry*",
+    )
+    .writes(
+        "--build_event* --profile* --memory_profile* --explain* --disk_cache* --symlink_prefix* \
+            --execution_log* --*_file*",
     )
     .loads(
         "-f -f* --file --makefile --sconstruct --native-file --cross-file --bazelrc* --output_base* \
             --config* -C* --site-dir --workspace_rc",
     ),
     // cargo(1), "--config", "-C"; cargo-rustc(1): a linker and a back end are programs. "-Z" alone names none.
-    Row::of("cargo cross")
+    // cargo-nextest: "--tool-config-file", "--archive-file", "--debugger"
+    Row::of("cargo cross cargo-nextest")
         .launches()
         .runs("--config *linker* *link-arg* *codegen-backend* *llvm-args* *--fuse-ld* *rustc-wrapper* @*")
-        .loads("-C --lockfile-path")
+        .loads("-C --lockfile-path --binaries-metadata --cargo-metadata --debugger --tracer --archive-file")
         .writes("--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir")
-        .plain("--target --build")
+        .plain(
+            "--target --build --bin --bins --lib --future-incompat-report --run-ignored --filter-expr \
+            --filterset",
+        )
         .valued("pjFZ")
         .commands(&[Row::of("rustc rustdoc").runs("-C* -Z* --codegen")]),
     // rustc(1), "-C linker", "--sysroot", "-o", "--emit"; rustdoc "--test-builder"
@@ -59,7 +70,8 @@ pub(super) const ROWS: &[Row] = &[
             --test-run-directory --extern-html-root-url",
         )
         .loads("--sysroot --theme --html-* -L* -l*")
-        .writes("-o* --out-dir --emit --output --persist-doctests"),
+        .writes("-o* --out-dir --emit --output --persist-doctests --print")
+        .plain("--lib"),
     // rustup(1), "run" runs a program of a toolchain.
     Row::of("rustup").launches().runs("--path").loads("link --dist-server"),
     // npm(1), "--script-shell", "--shell", "--node-options", "--git", "--editor", "--viewer", "--browser", "-c",
@@ -79,7 +91,13 @@ pub(super) const ROWS: &[Row] = &[
             --lockfile-dir --outfile --outdir --reporter-outfile --pack-gzip* --globaldir --cache-folder \
             --log-file --tmp --lockfile-directory --virtual-store-dir",
         )
-        .plain("--global --git-tag-version --prefix --call-count --config-version --require-engine")
+        .plain(
+            "--global --git-tag-version --prefix --call-count --config-version --require-engine \
+            --engine-strict --filter \
+            --save --save-dev --save-exact --save-optional --save-peer --save-prod --save-bundle \
+            --foreground-scripts \
+            --report-summary --run --shell-emulator --side-effects-cache",
+        )
         .commands(&[
             Row::of("config c set pkg").reader(crate::words::npm_config::read),
             Row::of("exec x dlx explore edit create bugs docs repo home set-script env node").itself(Runs),
@@ -128,7 +146,11 @@ pub(super) const ROWS: &[Row] = &[
             "--log --report -t --target --root --src --cache-dir --output-file --output --out-dir -o --dest -d \
             --wheel-dir -w",
         )
-        .plain("--without --without-urls --config --dev --with-sources")
+        .plain(
+            "--without --without-urls --config --dev --with-sources --only-binary --require-hashes \
+            --require-virtualenv \
+            --extra --no-binary",
+        )
         .commands(&[Row::of("config source self plugin publish").itself(Loads)]),
     // tox(1), nox(1), "-c", "-f", "-x", "--workdir"
     Row::of("tox")
@@ -164,7 +186,7 @@ pub(super) const ROWS: &[Row] = &[
         .valued("DPT")
         .runs(
             "-Dexec* -D*exec* -D*agent* -javaagent* -J* -D*jvm* -I --init-script --eval -e exec*:* *:exec* \
-            -Dmaven.ext* -main* -lib*",
+            -Dmaven.ext* -main* -lib* -Dorg.gradle* --system-prop* --project-prop* -Dmaven.*",
         )
         .loads(
             "-f -f* --file -s --settings -gs --global-settings -t --toolchains -b --build-file -c \
@@ -202,11 +224,12 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-I --include -f --file --plugin-files")
         .writes("-o --out-link --profile"),
     Row::of(
-        "apt apt-get aptitude dpkg dnf yum microdnf zypper rpm pacman apk brew port emerge snapcraft \
+        "apt apt-get aptitude dpkg dnf yum microdnf zypper rpm rpmspec rpmdb rpmquery rpmverify pacman apk \
+            brew port emerge snapcraft \
             makepkg debuild dpkg-buildpackage rpmbuild",
     )
     .launches()
-    .runs("-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager")
+    .runs("-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager --pipe")
     .loads(
         "-c --config* --hookdir --gpgdir --dbpath --root --admindir --instdir -b --with-* --macros --load \
             --rcfile",

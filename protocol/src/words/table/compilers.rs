@@ -21,12 +21,12 @@ pub(super) const ROWS: &[Row] = &[
     .writes(
         "-o* --output* -save-temps* --save-temps* -M* -MF* -d* -dumpdir* -aux-info* -fdump-* -ftime-trace* \
             -ftest-coverage* --coverage* -fprofile-* -fdiagnostics-* -fstack-usage* -gsplit-dwarf* \
-            -serialize-diagnostics* -fsave-* -foptimization-record-file* -fcallgraph-info* -fcrash-* \
+            -serialize-diagnostics* -fsave-* -foptimization-record-file* -fcallgraph-info* -fcrash-* -fopt-info* \
             -fmodules-cache-path* --dependent-output* /Fo* /Fe* -J*",
     ),
     // ld(1), "-plugin", "-dynamic-linker", "-o", "-T", "-Map"; as(1), gold, lld, mold
     Row::of("ld ld.bfd ld.gold ld.lld lld mold wild as gas nasm yasm")
-        .runs("-plugin* --plugin* -run* --run* -mllvm* @* -p* -P* --pre* -I-dynamic*")
+        .runs("-plugin* --plugin* -run* --run* -mllvm* @* -@* -p* -P* --pre* -I*")
         .loads("-T* --script* --dynamic-linker* -dynamic-linker* --version-script* -c* --mri-script* --sysroot*")
         .writes(
             "-o* --output* -Map* --Map* --dependency-file* --out-implib* -l* -M* --MD* --print-map* \
@@ -44,16 +44,27 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--plugin* @* --set-interpreter* --add-needed* --set-rpath* --replace-needed*")
         .writes("-o* --output*  --dump-section* --extract-* --split-dwo*"),
     // javac(1), "-processor", "-J", "-d", "@file"; kotlinc, scalac, groovyc
-    Row::of("javac kotlinc scalac groovyc ecj javadoc jdeps jlink jpackage")
-        .runs(
-            "-J* -processor* --processor* -Xplugin* -doclet* -docletpath* @* -Xpluginsdir* --add-launcher* \
+    Row::of(
+        "javac kotlinc scalac groovyc ecj javadoc jdeps jlink jpackage javap jmod jcmd jstack jmap jinfo \
+            jps jstat jhsdb \
+            jdeprscan jimage keytool jarsigner serialver rmic rmiregistry javah native2ascii jconsole jdb jwebserver",
+    )
+    .runs(
+        "-J* -processor* --processor* -Xplugin* -doclet* -docletpath* @* -Xpluginsdir* --add-launcher* \
             -plugin* -script* -e",
-        )
-        .writes("-d -d* -s -h --output* -o* --dest* -Xmodule-path*"),
+    )
+    .writes("-d -d* -s -h --output* -o* --dest* -Xmodule-path*"),
     // tsc: "--outFile", "--outDir", "--plugins"
     Row::of("tsc")
-        .loads("--plugins")
-        .writes("--outFile --outDir --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile --init"),
+        .loads("--plugins @*")
+        .plain(
+            "--module --lib --moduleResolution --moduleDetection --importHelpers --esModuleInterop \
+            --resolveJsonModule --isolatedModules",
+        )
+        .writes(
+            "--outFile --outDir --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile \
+            --init",
+        ),
     // esbuild, webpack, rollup, vite, parcel, swc, babel: a configuration is code.
     Row::of(
         "esbuild webpack webpack-cli rollup vite parcel swc babel browserify rspack rsbuild tsup unbuild \

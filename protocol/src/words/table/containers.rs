@@ -1,5 +1,6 @@
 //! Containers, clusters and clouds. All of them run programs.
 
+use crate::words::row::Effect::Runs;
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -12,19 +13,27 @@ pub(super) const ROWS: &[Row] = &[
             --entrypoint --volume* -v --mount* --volumes-from",
         )
         .loads("--config -H --host --context -c --env-file --connection --url --module --file --project-directory")
-        .writes("--iidfile --cidfile --metadata-file -o --output --log-opt*")
-        .plain("--hostname"),
+        .writes("--iidfile --cidfile --metadata-file -o --output --log-opt* --cache-to")
+        .plain("--hostname --filter --load"),
     // kubectl(1), "--kubeconfig" (exec credentials), "--server", "exec", "cp", "config", "plugin", "-o" is a format
     Row::of("kubectl oc k3s microk8s minikube kind")
         .launches()
         .runs("exec cp debug attach edit plugin proxy port-forward run krew")
-        .loads("--kubeconfig -s --server --token --as* --cluster --user config --cache-dir --profile*"),
+        .loads("--kubeconfig -s --server --token --as* --cluster --user config --cache-dir --profile*")
+        .plain("--output"),
     // helm(1), "--post-renderer", "--kubeconfig", "plugin"
-    Row::of("helm helmfile kustomize skaffold tilt")
+    Row::of("helm helmfile skaffold tilt")
         .launches()
-        .runs("--post-renderer* plugin --enable-exec --enable-alpha-plugins --helm-command")
+        .runs("--post-renderer* plugin --helm-command --helm-binary -b")
         .loads("--kubeconfig --registry-config --repository-config --kube-*")
-        .writes("--output-dir -d --destination --untardir"),
+        .writes("--output-dir -d --destination --untardir")
+        .plain("--output"),
+    // kustomize(1), "-o"
+    Row::of("kustomize")
+        .runs("--enable-exec --enable-alpha-plugins --helm-command --network")
+        .loads("--load-restrictor -e --env")
+        .writes("-o --output")
+        .commands(&[Row::of("fn run cfg localize edit create").itself(Runs)]),
     // terraform: "-chdir", "-plugin-dir", "-backend-config", "-out", "-state"
     Row::of("terraform tofu terragrunt packer pulumi vagrant")
         .launches()
@@ -38,7 +47,10 @@ pub(super) const ROWS: &[Row] = &[
     )
     .launches(),
     // aws(1), az, gcloud: "credential_process" and "--cli-input" in files
-    Row::of("aws").loads("--profile --endpoint-url --ca-bundle configure").writes("--outfile"),
+    Row::of("aws")
+        .loads("--profile --endpoint-url --ca-bundle configure")
+        .writes("--outfile")
+        .plain("--output --filter --filters"),
     Row::of(
         "az gcloud gsutil doctl flyctl fly heroku vercel netlify wrangler firebase eb sam cdk serverless \
             sls",

@@ -3,11 +3,6 @@
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // cp(1), mv(1), ln(1), mkdir(1), rm(1) …: their operands are what they write.
-    Row::of(
-        "cp mv ln mkdir rmdir rm touch chmod chown chgrp tee truncate mktemp mkfifo mknod unlink link sync \
-            fallocate realpath readlink",
-    ),
     // install(1), "--strip-program"
     Row::of("install ginstall").runs("--strip-program"),
     // dd(1), "of="
@@ -17,6 +12,7 @@ pub(super) const ROWS: &[Row] = &[
         .launches()
         .runs("-e --rsh --rsync-path -M --remote-option --config --daemon")
         .writes("--log-file --write-batch --only-write-batch --temp-dir -T --partial-dir --backup-dir --dparam")
+        .plain("--filter")
         .valued("fB"),
     // rename(1) of Perl runs its first operand as code.
     Row::of("rename prename file-rename perl-rename").launches(),
@@ -31,7 +27,10 @@ pub(super) const ROWS: &[Row] = &[
         .writes("-o -out -w* -W* -*=* -csv* -geotag* -tagsfromfile"),
     // detox, fdupes(1) "-d", jdupes, rdfind
     Row::of("fdupes jdupes rdfind rmlint")
-        .writes("-d --delete -L -H -S -o* -O* --linkhard -deleteduplicates -makesymlinks -makehardlinks -outputname")
+        .writes(
+            "-d --delete -L -H -S -o* -O* --linkhard -deleteduplicates -makesymlinks -makehardlinks \
+            -outputname",
+        )
         .runs("-c --cmd"),
     // stow(8), "--dir", "--target"
     Row::of("stow").writes("-t --target -d --dir"),

@@ -27,20 +27,25 @@ const COMMANDS: &[Row] = &[
     )
     .runs("--ext-diff --textconv")
     .writes("--output")
-    .plain("--text"),
+    .plain("--text --diff-filter --filter --binary --log-size"),
     // git-format-patch(1), "-o"
-    Row::of("format-patch").runs("--ext-diff --textconv").writes("-o --output --output-directory").plain("--text"),
+    Row::of("format-patch")
+        .runs("--ext-diff --textconv")
+        .writes("-o --output --output-directory")
+        .plain("--text --binary --diff-filter"),
     // git-grep(1), "-O", "--textconv"
     Row::of("grep").runs("-O --open-files-in-pager --textconv --ext-grep").valued("efABCm").plain("--text"),
     // git-fetch(1), git-ls-remote(1), git-push(1), git-fetch-pack(1), git-send-pack(1)
     Row::of("fetch pull ls-remote fetch-pack send-pack push")
         .runs("--upload-pack --receive-pack --exec *ext::* *fd::*")
-        .writes("--output"),
+        .writes("--output")
+        .plain("--filter"),
     // git-clone(1), "-u", "-c", "--template"
     Row::of("clone")
         .runs("--upload-pack -u -c --config *ext::* *fd::*")
         .loads("--template")
         .writes("--separate-git-dir")
+        .plain("--filter")
         .valued("boj"),
     Row::of("remote").runs(HELPERS),
     // git-init(1), "--template"
@@ -79,20 +84,24 @@ const COMMANDS: &[Row] = &[
     Row::of(
         "add am branch check-attr check-ignore check-mailmap check-ref-format checkout cherry-pick clean \
             commit commit-graph commit-tree count-objects describe for-each-ref fsck gc get-tar-commit-id \
-            hash-object index-pack ls-files ls-tree merge merge-base merge-file mktree mv name-rev notes \
-            pack-refs patch-id prune prune-packed read-tree repack replace rerere reset restore rev-parse \
+            hash-object ls-files ls-tree merge merge-base merge-file mktree mv name-rev notes \
+            pack-refs patch-id prune prune-packed repack replace rerere reset restore rev-parse \
             revert rm show-index show-ref sparse-checkout status stripspace switch symbolic-ref tag \
             update-index update-ref update-server-info var verify-commit verify-pack verify-tag version \
             worktree write-tree",
     ),
+    // git-index-pack(1), "-o"; git-read-tree(1), "--index-output"; git-merge-index(1): an operand is a program.
+    Row::of("index-pack").writes("-o --keep"),
+    Row::of("read-tree").writes("--index-output").plain("--prefix"),
     // git-difftool(1), "-x"; git-mergetool(1), "-t"
     Row::of("difftool mergetool").itself(Runs).runs("-x --extcmd -t --tool").writes("--output"),
     // Each of these runs programs or writes files by its nature: git-difftool(1), git-filter-branch(1), git-hook(1),
     // git-maintenance(1) …
     Row::of(
-        "filter-branch send-email daemon instaweb hook maintenance credential shell \
-            upload-pack receive-pack",
+        "filter-branch send-email daemon instaweb hook maintenance credential shell upload-pack receive-pack \
+            merge-index merge-one-file web--browse imap-send cvsexportcommit",
     )
+    .runs("-d --httpd --browser -b --setup --to-cmd --cc-cmd --header-cmd --smtp-server -c --config")
     .itself(Runs),
     Row::of("fast-import").itself(Writes),
     Row::of("scalar gui citool").itself(Loads),

@@ -27,7 +27,10 @@ pub(super) const ROWS: &[Row] = &[
             --test-reporter-destination --localstorage-file --disable-warning-file --tls-keylog \
             --heapsnapshot-signal",
         )
-        .plain("--import-attributes --test --inspect-none --report-on-fatalerror --report-uncaught-exception"),
+        .plain(
+            "--experimental-vm-modules --import-attributes --test --inspect-none --report-on-fatalerror \
+            --report-uncaught-exception",
+        ),
     Row::of("deno")
         .launches()
         .runs(
@@ -43,32 +46,37 @@ pub(super) const ROWS: &[Row] = &[
     Row::of(
         "R Rscript perl ruby php lua luajit java julia ghci guile ocaml irb pry elixir iex erl escript \
             groovy kotlin scala clojure clj bb racket scheme sbcl clisp ecl tclsh wish expect octave matlab \
-            maxima gnuplot bc dc runghc runhaskell stap bpftrace dtrace janet fennel raku rakudo qjs d8 jjs \
+            maxima gnuplot bc runghc runhaskell stap bpftrace dtrace janet fennel raku rakudo qjs d8 jjs \
             rhino wasmtime wasmer wine mono io forth gforth swipl gprolog jq-repl sclang gst pharo",
     )
     .launches(),
+    // dc(1), "!", "-f": an operand is a file of commands.
+    Row::of("dc").runs("*!*").loads("-f --file").writes_after(0).valued("e"),
     // sqlite3(1), "-cmd", "-init", and commands such as `.shell` and `.output`
     Row::of("sqlite3 sqlite")
         .runs("-cmd .* *.shell* *.system* *.import* *load_extension* *edit(* -A*")
         .loads("-init")
         .writes(
-            "*.output* *.once* *.backup* *.save* *.dump* *.log* *writefile* *ATTACH* *attach* *Attach* *VACUUM* \
-            *vacuum* *.excel* *.read* *.open* *.trace* *.clone* *.restore* *.archive* *.www*",
+            "*.output* *.once* *.backup* *.save* *.dump* *.log* *writefile* *attach* *vacuum* *.excel* \
+            *.read* *.open* *.trace* *.clone* *.restore* *.archive* *.www*",
         ),
     Row::of("duckdb")
-        .runs("-c* -cmd *.shell* *.system* *INSTALL* *LOAD* *install* *load*")
+        .runs("-c* -cmd *.shell* *.system* *install* *load*")
         .loads("-init -unsigned")
-        .writes("*COPY* *copy* *EXPORT* *export* *ATTACH* *attach* *.output* *.once*"),
+        .writes("*copy* *export* *attach* *.output* *.once*"),
     // psql(1), "-c '\\!'", "-f", "-o", "-L", "-v", `COPY … TO PROGRAM`
     Row::of("psql")
-        .runs("*\\* *|* *PROGRAM* *program* *copy* *COPY* -v --set --variable -P --pset")
+        .runs("*\\* *|* *program* *copy* -v --set --variable -P --pset")
         .loads("-f --file")
         .writes("-o --output -L --log-file"),
     // mysql(1), "-e 'system …'", "\\!", "--pager", "--tee", "--defaults-file", "--plugin-dir"
     Row::of("mysql mariadb mysqldump mysqladmin mysqlimport mycli pgcli usql")
         .runs("*\\* *system* *source* *pager* *edit* --pager --init-command* --delimiter*")
         .loads("--defaults-* --plugin-dir --default-auth --myclirc --pgclirc")
-        .writes("--tee *tee* *OUTFILE* *outfile* *DUMPFILE* *dumpfile* -T --tab -r --result-file --log-error -l"),
-    Row::of("pg_dump pg_dumpall pg_restore pg_basebackup").runs("--compress-program").writes("-f --file -D --pgdata"),
+        .writes("--tee *tee* *outfile* *dumpfile* -T --tab -r --result-file --log-error -l"),
+    Row::of("pg_dump pg_dumpall pg_restore pg_basebackup").runs("--compress-program").writes(
+        "-f --file -D \
+            --pgdata",
+    ),
     Row::of("mongo mongosh redis-cli cqlsh clickhouse clickhouse-client sqlcmd sqlplus influx etcdctl").launches(),
 ];

@@ -6,12 +6,19 @@ pub(super) const ROWS: &[Row] = &[
     // env(1), "-S"; a variable such as LD_PRELOAD, PATH, GIT_PAGER or NODE_OPTIONS is a program.
     Row::of("env").wraps(0).runs("-S --split-string =").loads("-P").valued("uC"),
     // sudo(8), doas(1), su(1), runuser(1): variables, and options with programs
-    Row::of("sudo sudo-rs").wraps(0).runs("-e --edit -s --shell -i --login -D --chdir -R --chroot =").valued("ugpCTU"),
+    Row::of("sudo sudo-rs")
+        .wraps(0)
+        .runs(
+            "-e --edit -s --shell -i --login -D --chdir -R --chroot \
+            =",
+        )
+        .valued("ugpCTU"),
     Row::of("doas").wraps(0).runs("-s").loads("-C").valued("u"),
     // The number of words before the command: timeout(1) DURATION, chrt(1) PRIORITY, taskset(1) MASK, flock(1) FILE
     Row::of("nice").wraps(0).valued("n"),
     Row::of(
-        "nohup setsid fakeroot unbuffer command exec builtin catchsegv eatmydata proxychains proxychains4 \
+        "nohup setsid choom fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
+            proxychains proxychains4 \
             torsocks faketime dbus-run-session",
     )
     .wraps(0),
@@ -42,17 +49,45 @@ pub(super) const ROWS: &[Row] = &[
             --command* --init* -o --one-line* -O -s -S --source* -k -K --python -P",
     ),
     Row::of(
-        "at ant-run batch bwrap capsh cpulimit crontab direnv entr eval firejail journalctl ld.so parallel \
+        "at ant-run batch bwrap capsh cpulimit crontab direnv entr eval firejail ld.so parallel \
             pkexec rsh run-parts runuser screen script setpriv snap-run sshpass start-stop-daemon su \
             systemd-run tmux trap unshare nsenter watch watchexec xargs find-exec git-receive-pack \
             git-upload-pack source . zellij byobu abduco dtach daemonize supervisord s6 runit chpst softlimit \
             xvfb-run systemctl service launchctl nodemon pm2 forever concurrently cross-env dotenv honcho \
-            foreman overmind hyperfine ttyrec asciinema rlwrap winpty wsl dbus-launch coproc mapfile readarray \
+            foreman overmind ttyrec asciinema rlwrap winpty wsl dbus-launch coproc mapfile readarray \
             enable hash alias unalias bind complete fc",
     )
     .launches(),
+    // hyperfine(1), "--export-json", "--setup", "--prepare", "--shell"
+    Row::of("hyperfine")
+        .launches()
+        .runs("--shell -S --setup -s --prepare -p --conclude -C --cleanup -c --reference")
+        .writes("--export-* --output")
+        .valued("wmMrPDLnuiN"),
+    // gtfobins.github.io: programs that run what they are told.
+    Row::of(
+        "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter \
+            xdotool tmate perlbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs tdbtool dmsetup \
+            jtag ginsh dosbox update-alternatives easy_install jrunscript posh rc sash slsh openvpn psftp apache2 \
+            httpd nginx lighttpd uwsgi gunicorn asterisk vigr vipw wireshark zathura yelp volatility cdist prove \
+            perlthanks bashbug ldd logrotate easyrsa mise asdf devbox multipass lima colima nomad consul vault k6 \
+            flask django-admin uvicorn celery streamlit dvc jupyter papermill liquibase cue opa conftest xmore gpg-connect-agent pg_virtualenv scriptlive qemu-io qemu-storage-daemon",
+    )
+    .launches(),
+    // busctl(1), "--address=unixexec:"; ssh-copy-id(1), check_by_ssh, "-o"; ldconfig(8), "-f"
+    Row::of("busctl dbus-send dbus-monitor").runs("--address* --peer* --bus*"),
+    Row::of("ssh-copy-id check_by_ssh").runs("-o -F").loads("-i"),
+    Row::of("ldconfig").loads("-f -C -r"),
+    // varnishncsa(1), gtester(1), genisoimage(1), cobc(1), gcore(1), tic(1), unsquashfs(1), rtorrent(1), scrot(1)
+    Row::of(
+        "varnishncsa varnishlog gtester genisoimage mkisofs xorriso cobc gcore tic unsquashfs arj \
+            rtorrent scrot arp fping",
+    )
+    .runs("-e* -j* -exec* -x -P")
+    .writes("-w* -o* -d* -f*"),
     // man(1), "-P", "-H", "-X", "-p", "-C", "--html", "-r"
-    Row::of("man apropos whatis info pinfo")
+    Row::of("perldoc").launches().runs("-w -n -M -m -D -F -o -i").writes("-d"),
+    Row::of("man mandb manpath catman apropos whatis info pinfo")
         .launches()
         .runs(
             "-P --pager -H --html -X --gxditview -p --preprocessor -T --troff-device -Z --ditroff -t --troff -r \

@@ -1,5 +1,6 @@
 //! Programs that use the network.
 
+use crate::words::row::Effect::Loads;
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -40,7 +41,13 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("ssh-keygen ssh-add ssh-keyscan").loads("-D -s -w -S").writes("-f -O"),
     Row::of("ssh-agent mosh autossh sshfs sshuttle dropbear dbclient").launches(),
     // nc(1), ncat(1), "-e", "-c", "--sh-exec"
-    Row::of("nc ncat netcat telnet").runs("-e -c --exec --sh-exec --lua-exec -U").writes("-o --output -x --hex-dump"),
+    Row::of("nc nc.openbsd nc.traditional ncat netcat telnet").runs("-e -c --exec --sh-exec --lua-exec -U").writes(
+        "-o --output -x \
+            --hex-dump",
+    ),
+    // wrk(1), "-s"; clamscan(1), "--copy", "--move"
+    Row::of("wrk wrk2").runs("-s --script"),
+    Row::of("clamscan clamdscan").loads("-d --database").writes("--copy --move --remove -l --log"),
     // nmap(1), "--script", "-iL", "-oN", "--datadir", "--servicedb"
     Row::of("nmap")
         .runs("--script*")
@@ -49,10 +56,13 @@ pub(super) const ROWS: &[Row] = &[
     // tcpdump(8), "-z", "-w", "-W"; tshark(1), "-X", "-w", "-G"
     Row::of("tcpdump tshark dumpcap").runs("-z -X -F").loads("-C").writes("-w -b").valued("cirs"),
     // openssl(1), "-engine", "-provider", "-out", "-config", "-writerand", "-provider-path"
-    Row::of("openssl").loads("-engine* -provider* -config -extfile -keyform -propquery -conf*").writes(
-        "-out* -writerand -keyout -CAserial -CAcreateserial -sigfile -signature_out -keylogfile -sess_out \
+    Row::of("openssl")
+        .commands(&[Row::of("engine").itself(Loads)])
+        .loads("-engine* -provider* -config -extfile -keyform -propquery -conf*")
+        .writes(
+            "-out* -writerand -keyout -CAserial -CAcreateserial -sigfile -signature_out -keylogfile -sess_out \
             -msgfile -batch* -respout -reqout -certsout -crlout -cert_chain*",
-    ),
+        ),
     // gpg(1), "-o", "--options", "--exec-path", "--photo-viewer", "--*-program", "--homedir"
     Row::of("gpg gpg2 gpgv gpgsm")
         .runs(
@@ -62,9 +72,13 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--options --homedir")
         .writes("-o --output --logger-file --log-file --status-file --attribute-file --export-* --gen-revoke"),
     // dig(1), host(1): only ask. dig "-f" reads.
-    Row::of("dig host nslookup drill whois ping ping6 traceroute tracepath mtr netstat ss"),
+    Row::of("dig host nslookup drill whois ping ping6 traceroute tracepath mtr netstat"),
+    Row::of("ss").writes("-D --diag -K --kill"),
     // ip(8), "-batch", "netns exec"; tc(8), bridge(8)
-    Row::of("ip tc bridge ifconfig route iptables ip6tables nft").launches().runs("-b* -batch* exec -f --modprobe -M"),
+    Row::of("ip tc bridge ifconfig route iptables ip6tables nft").launches().runs(
+        "-b* -batch* exec -f \
+            --modprobe -M",
+    ),
     // sqlmap, hydra and the like are not known here.
     Row::of("rtmpdump youtube-dl yt-dlp")
         .runs(
@@ -74,4 +88,9 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--config-location* --plugin-dirs --load-info-json")
         .writes("-o --output -P --paths -a --print-to-file --cookies --download-archive --cache-dir --write-*"),
     Row::of("socat").launches(),
+    // smbclient(1), "-c": `!` in a command runs a program.
+    Row::of("smbclient rpcclient")
+        .runs("-c --command -I")
+        .loads("-s --configfile --option -A --authentication-file")
+        .writes("-l --log-basename -T --tar -D --directory"),
 ];

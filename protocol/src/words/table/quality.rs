@@ -7,14 +7,20 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("pytest py.test")
         .launches()
         .runs("-p --pdbcls -o --override-ini --tx --rsyncdir --import-mode --doctest-plus-generate-diff")
-        .loads("-c --config-file --rootdir --confcutdir --cov-config --ds --dc --ini --env-file")
+        .loads("@* -c --config-file --rootdir --confcutdir --cov-config --ds --dc --ini --env-file")
         .writes(
             "--basetemp --junitxml --junit-xml --report-log --resultlog --result-log --log-file --debug \
-            --cov-report=*:* --html --json-report-file --cache-dir --self-contained-html --benchmark-json \
+            --cov-report=*:* xml:* html:* lcov:* json:* annotate:* markdown:* --html --json-report-file \
+            --cache-dir --self-contained-html --benchmark-json \
             --benchmark-save* --benchmark-storage --alluredir --profile-svg --pastebin --snapshot-update \
             --debug=*",
         )
-        .plain("--cov --co --ini --log --cache --benchmark --report --html-report")
+        .plain(
+            "--cov --co --ini --log --cache --benchmark --report --html-report --cov-report=term \
+            --cov-report=term-missing --cov-report=xml --cov-report=html --cov-report=lcov \
+            --cov-report=json --strict-config \
+            --doctest-modules --browser --run-slow --report-chars",
+        )
         .valued("kmnr"),
     // coverage(1), "--rcfile", "--data-file", "-o", "-d"; nosetests, unittest, behave, robot
     Row::of("coverage nosetests nose2 behave robot trial stestr green")
@@ -34,6 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         .writes("-o --output-file --fix --unsafe-fixes --cache-dir --add-noqa")
         .plain("--output-format"),
     Row::of("black isort autopep8 yapf autoflake pyupgrade blue docformatter")
+        .plain("--filter-files")
         .loads("--config* --settings-path --settings-file --sp --settings --style --global-config --plugins --src*")
         .writes("-i --in-place --cache-dir --output"),
     Row::of("flake8")
@@ -42,9 +49,23 @@ pub(super) const ROWS: &[Row] = &[
         .writes("--output-file --tee --benchmark --bug-report")
         .valued("j"),
     Row::of("mypy dmypy stubgen")
+        .plain("--follow-imports --module")
         .runs("--python-executable --plugin* --install-types")
-        .loads("--config-file --custom-typeshed-dir --custom-typing-module --shadow-file")
+        .loads("@* --config-file --custom-typeshed-dir --custom-typing-module --shadow-file")
         .writes("--cache-dir --junit-xml --*-report* -o --output --log-file --status-file --dump-* --export-types"),
+    // hlint, "--with", "--hint", "--report", "--refactor"
+    Row::of("hlint stylish-haskell ormolu fourmolu")
+        .runs("--with* --refactor* --cpp* --no-exit-code-with")
+        .loads("-h --hint* --find* --datadir* -c --config* -d")
+        .writes("--report* -r -i --inplace --default -o"),
+    // cppcheck(1), "--addon", "--output-file", "--rule-file", "--clang", "--library", "--project"
+    Row::of("cppcheck splint flawfinder")
+        .runs("--addon* --clang* --exe*")
+        .loads("--rule* --library* --project* --platform* --suppress-xml* --file-list* -include*")
+        .writes(
+            "--output-file* --cppcheck-build-dir* --plist-output* --checkers-report* --dump --doc* \
+            --showtime-file*",
+        ),
     Row::of("pylint epylint")
         .runs("--init-hook --load-plugins --unsafe-load-any-extension --extension-pkg-*")
         .loads("--rcfile --source-roots -f --output-format")
@@ -93,7 +114,8 @@ pub(super) const ROWS: &[Row] = &[
             --report-dir --temp-dir --snapshot-path* --heap* --json-file --reports-dir --temp-directory",
         )
         .plain(
-            "--updateSnapshot --coverage --testNamePattern --ui=none --run --env=node --env=jsdom --reporter=verbose \
+            "--updateSnapshot --runInBand --coverage --testNamePattern --ui=none --run --env=node \
+            --env=jsdom --reporter=verbose \
             --reporter=dot",
         ),
     // rubocop, rspec(1), minitest, phpunit, phpstan, psalm, php-cs-fixer

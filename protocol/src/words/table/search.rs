@@ -5,16 +5,24 @@ use crate::words::row::Row;
 pub(super) const ROWS: &[Row] = &[
     // rg(1), "--pre", "--hostname-bin"; "-z" runs the decompressors of the system.
     Row::of("rg").runs("--pre --hostname-bin").plain("--pretty"),
+    // ugrep(1), "--filter", "--pager", "--view", "-Q", "---FILE"
+    Row::of("ugrep ug ugrep+ ug+")
+        .runs("--filter* --pager --view -Q --query")
+        .loads("---* --config")
+        .writes("--save-config"),
     // fd(1), "-x", "-X"
-    Row::of("fd fdfind").runs("-x -X --exec --exec-batch").valued("tedESjcoC"),
+    Row::of("fd fdfind").plain("--extension").runs("-x -X --exec --exec-batch").valued("tedESjcoC"),
     // find(1), "ACTIONS"
-    Row::of("find gfind bfs").runs("-exec* -ok*").writes("-delete -fprint* -fls"),
+    Row::of("find gfind bfs").plain("-executable").runs("-exec* -ok*").writes("-delete -fprint* -fls"),
     // ack(1), "--pager", "--ackrc", "--output" (an expression of Perl), "--type-set"
     Row::of("ack").runs("--pager --output --eval").loads("--ackrc"),
     // ag(1), "--pager"
     Row::of("ag pt sift ucg").runs("--pager --less").writes("--output --write-config"),
     // fzf(1), "--preview", "--bind", "--with-shell", "--listen"
-    Row::of("fzf sk").runs("--preview --bind --with-shell --listen --become -c --cmd -i --interactive -I --print0-cmd"),
+    Row::of("fzf sk").runs(
+        "--preview --bind --with-shell --listen --become -c --cmd -i --interactive -I \
+            --print0-cmd",
+    ),
     // ast-grep: "-U", "-c"; comby: "-i", "-in-place"; semgrep: "--config", "-o"
     Row::of("ast-grep sg comby semgrep")
         .runs("-i")

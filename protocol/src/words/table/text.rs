@@ -1,5 +1,6 @@
 //! Programs that edit and show text.
 
+use crate::words::row::Effect::Runs;
 use crate::words::row::Row;
 use crate::words::{awk, sed};
 
@@ -32,13 +33,14 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("xxd").writes("-r").writes_after(1).valued("clsgonR"),
     // base64(1) of BSD, base32(1), "-o"
     Row::of("base64 base32 basenc uuencode uudecode").writes("-o --output"),
-    // column(1), nl(1), pr(1), fold(1), comm(1), join(1), paste(1): none. fmt and par have none either.
-    Row::of("column nl pr fold fmt comm join paste expand unexpand rev tac tsort ptx look"),
+    // ptx(1), "-G": the second operand is the output.
+    Row::of("ptx").writes("-G --traditional").valued("FgMSWbiowA"),
     // diff(1) has none; sdiff(1) "-o"; patch(1) "-o", "-r", "-B", "--get", "-i"
     Row::of("sdiff diff3").runs("--diff-program").writes("-o --output"),
     Row::of("patch")
         .runs("-e --ed -g --get")
         .writes("-o --output -r --reject-file -B -z -Y --prefix --suffix -d --directory")
+        .plain("--binary")
         .valued("pFDiV"),
     // delta(1), difft(1), icdiff: "--pager"
     Row::of("delta difft icdiff diff-so-fancy colordiff")
@@ -53,13 +55,16 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-k --lesskey*")
         .writes("-o -O --log-file --LOG-FILE -T --tag-file"),
     // vim(1), "-c", "--cmd", "-S", "-s", "-u", "-U", "-W", "-w", `+cmd`
-    Row::of("vi vim vimdiff view ex nvim gvim rvim nano emacs emacsclient ed micro helix hx kak joe")
-        .launches()
-        .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
-        .loads("-u -U --rcfile -q --init-directory -Q -L")
-        .writes("-w -W -o -O --startuptime --log"),
+    Row::of(
+        "vi vim vimdiff editor rview vim.basic vim.tiny view ex nvim gvim rvim nano emacs emacsclient \
+            ed micro helix hx kak joe",
+    )
+    .launches()
+    .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
+    .loads("-u -U --rcfile -q --init-directory -Q -L")
+    .writes("-w -W -o -O --startuptime --log"),
     // jq(1): reads only. gojq and jaq "-i", "--in-place".
-    Row::of("jq gojq"),
+    Row::of("jq gojq").plain("--stream --raw-output --raw-output0"),
     Row::of("jaq").writes("-i --in-place"),
     // yq: "-i", "-s", "--split-exp-file"; dasel "-w" is a format, "-o" a file
     Row::of("yq xq tomlq dasel")
@@ -73,6 +78,15 @@ pub(super) const ROWS: &[Row] = &[
     // xmllint(1), "--output", "--shell", "--loaddtd"; xsltproc(1), "-o", "--writesubtree"; xmlstarlet "ed -L"
     Row::of("xmllint").runs("--shell").writes("-o --output").loads("--loaddtd --catalogs --path"),
     Row::of("xsltproc xmlstarlet saxon xalan").writes("-o --output --writesubtree -L --inplace --profile*"),
+    // csvtool(1) "call"; pic(1), eqn(1), tbl(1) "-U"
+    Row::of("csvtool").writes("-o").commands(&[Row::of("call").itself(Runs)]).valued("tuzo"),
+    Row::of("pic gpic eqn tbl refer grap soelim zsoelim highlight").runs("-U -S --plug-in*").writes(
+        "-o -O \
+            --outdir",
+    ),
+    // msgmerge(1), "-U"; lwp-download(1): the second operand is the output.
+    Row::of("msgmerge").writes("-U --update -o --output-file").valued("CDo"),
+    Row::of("lwp-download").writes_after(1),
     // sponge(1), vipe(1), ifne(1) of moreutils
     Row::of("sponge"),
     Row::of("vipe vidir").launches(),
@@ -80,8 +94,6 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("hunspell aspell ispell")
         .loads("-p --personal --conf --add-filter* --rem-filter* --per-conf")
         .writes("--save-repl --backup"),
-    // strings(1), od(1), hexdump(1) only read. hexdump "-f" reads formats.
-    Row::of("strings od hexdump hd"),
     // sd, sad, rpl edit their operands.
     Row::of("sad").runs("--pager --fzf*"),
     // dos2unix(1), "-n", "-o"
