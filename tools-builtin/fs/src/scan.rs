@@ -18,7 +18,7 @@ const MAX_HITS: u64 = 200;
 const MAX_TEXT: usize = 48 * 1024;
 
 /// The number of bytes of a line that are searched: all lines of the files of a directory.
-const MAX_SEARCHED: usize = 16 * 1024 * 1024;
+const MAX_SEARCHED: usize = 64 * 1024 * 1024;
 
 /// The number of bytes of a line that are kept as context of a later match.
 const MAX_CONTEXT: usize = 4 * 1024;
