@@ -6,10 +6,11 @@ use std::io::BufRead;
 use regex::bytes::{Regex, RegexBuilder};
 use tools::ToolContext;
 
+use tools_text::MARK;
+
 use crate::error::FsError;
 use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
-use crate::text_style::MARK;
 
 /// The maximum number of matching lines in a result.
 const MAX_HITS: u64 = 200;
