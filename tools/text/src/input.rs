@@ -7,7 +7,7 @@ use crate::TextEncoding;
 
 /// The error for bytes that are no text for this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is not {encoding}; save it as UTF-8")]
+#[error("line {line} is not {encoding}; save the text as UTF-8")]
 pub struct NotText {
     /// The first line with such bytes, from 1 on.
     pub line: usize,

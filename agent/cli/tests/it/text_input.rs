@@ -29,7 +29,7 @@ fn arguments_and_prompts_from_pipes_may_have_a_mark() {
         assert!(!ended.stdout.contains('\u{FEFF}') && !ended.stderr.contains("UTF-8"), "{ended:#?}");
     }
     let ended = crib.run_with_input(&["run", "--script", &script], b"one\ncaf\xE9\n");
-    assert!(ended.code != Some(0) && ended.stderr.contains("line 2 is not UTF-8; save it"), "{ended:#?}");
+    assert!(ended.code != Some(0) && ended.stderr.contains("line 2 is not UTF-8; save"), "{ended:#?}");
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn settings_may_have_a_mark_and_others_than_utf8_are_refused_with_their_line() {
     let crib = Crib::new();
     for settings in marked("# Grüße\r\nselect = [\"time.*\"]\r\n") {
         fs::write(crib.root().join("toolcrib.toml"), settings).unwrap();
-        let ended = crib.run(&["list"]).expect(0);
-        assert!(ended.stdout.contains("time.now") && !ended.stdout.contains("fs.read"), "{ended:#?}");
+        let ended = crib.run(&["config"]).expect(0);
+        assert!(ended.stdout.contains("time.*"), "{ended:#?}");
     }
     fs::write(crib.root().join("toolcrib.toml"), b"# ok\n# caf\xE9\n").unwrap();
-    let ended = crib.run(&["list"]);
+    let ended = crib.run(&["config"]);
     assert!(ended.code != Some(0) && ended.stderr.contains("line 2 is not UTF-8"), "{ended:#?}");
 }
 

@@ -39,7 +39,7 @@ fn check(file: &str, old: &str, new: &str, all: bool) {
     let [removed, added] = ['-', '+'].map(|sign| shown(&diff, sign));
     let context = shown(&diff, ' ');
     for (lines, sign) in [(&before, &removed), (&after, &added)] {
-        for line in &lines[same..lines.len() - tail] {
+        for line in lines[same..lines.len() - tail].iter().filter(|line| **line != "\u{FEFF}") {
             for part in line.trim_end_matches(['\n', '\r']).split('\r') {
                 let part = part.trim_start_matches('\u{FEFF}').to_owned();
                 assert!(sign.contains(&part) || context.contains(&part), "{part:?} of {line:?}\n{diff}");
