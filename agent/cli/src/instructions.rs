@@ -20,7 +20,8 @@ pub(crate) fn read(cx: &ToolContext) -> Option<Content> {
     let workspace = cx.service::<tools_builtin::fs::Workspace>()?;
     let file = workspace.open_file(cx, FILE).ok()?;
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    // A text of UTF-16 has half of its bytes, or more.
+    file.take(2 * MAX_BYTES + 4).read_to_end(&mut bytes).ok()?;
     let content = Content::new("instructions", &workspace.root().join(FILE), &bytes);
     let effect =
         "every session here sends it to the model; once you approve it, it no longer counts as text of strangers";
@@ -91,10 +92,25 @@ mod tests {
     #[cfg(feature = "builtin")]
     fn instructions_without_text_are_none() {
         let root = tempfile::tempdir().unwrap();
-        for (bytes, is_read) in [(&b""[..], false), (b" \n", false), (b"caf\xe9", true)] {
+        for bytes in [&b""[..], b" \n", b"\xEF\xBB\xBF\r\n"] {
             std::fs::write(root.path().join(FILE), bytes).unwrap();
-            let text = of_root(root.path()).map(|content| section(&content));
-            assert_eq!(text.is_some_and(|text| text.contains("caf\u{fffd}")), is_read, "{bytes:?}");
+            assert!(of_root(root.path()).is_none(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "builtin")]
+    fn instructions_are_read_in_their_encoding_without_a_mark() {
+        let root = tempfile::tempdir().unwrap();
+        let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        for bytes in [b"# caf\xe9\r\n", &b"\xEF\xBB\xBF# caf\xC3\xA9\r\n"[..], &utf16("\u{FEFF}# café\r\n")] {
+            std::fs::write(root.path().join(FILE), bytes).unwrap();
+            assert!(section(&of_root(root.path()).unwrap()).ends_with("\n\n# café"), "{bytes:?}");
+        }
+        for long in [utf16(&format!("\u{FEFF}{}", "é\n".repeat(40_000))), "é".repeat(40_000).into_bytes()] {
+            std::fs::write(root.path().join(FILE), long).unwrap();
+            let text = section(&of_root(root.path()).unwrap());
+            assert!(text.contains("was cut here") && !text.contains(['\u{FFFD}', 'Ã']), "{text:?}");
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Prompts and arguments from standard input.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Read as _};
 
 use tools::Arguments;
+use tools_text::decode_input;
 
 use crate::error::Error;
 
@@ -18,8 +20,7 @@ pub(crate) fn prompt() -> Result<String, Error> {
     if bytes.len() > MAX_PROMPT_BYTES {
         return Err(Error::Prompt("it is longer than 1 MiB".to_owned()));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|error| Error::Prompt(format!("it is not UTF-8: {}", error.utf8_error())))?;
+    let text = decode_input(&bytes).map_err(|error| Error::Prompt(error.to_string()))?;
     let prompt = text.trim_end_matches(['\r', '\n']);
     if prompt.trim().is_empty() {
         return Err(Error::Prompt("standard input is empty".to_owned()));
@@ -34,8 +35,7 @@ pub(crate) fn arguments() -> Result<String, Error> {
     if bytes.len() > Arguments::MAX_BYTES {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
-    String::from_utf8(bytes)
-        .map_err(|error| Error::Input(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
+    decode_input(&bytes).map(Cow::into_owned).map_err(|error| Error::Input(error.into()))
 }
 
 /// Reads at most one byte more than `most`, which shows that the text is too long.

@@ -1,8 +1,12 @@
 //! [`KeySource`]: the place of a key.
 
 use std::env::VarError;
+use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+
+/// The maximum size of a file with a key, in bytes.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The source of an API key. The key itself is not an option, so that it never appears on a command line or in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +61,8 @@ impl KeySource {
                 Err(VarError::NotUnicode(_)) => return Err(KeyError::Invalid),
             },
             Self::File(path) => {
-                std::fs::read_to_string(path).map_err(|source| KeyError::File { path: path.clone(), source })?
+                let failed = |source| KeyError::File { path: path.clone(), source };
+                tools_text::read_input(File::open(path).map_err(failed)?, MAX_BYTES).map_err(failed)?
             }
         };
         let key = text.trim();

@@ -49,8 +49,9 @@ impl Scripted {
     /// - Returns [`ProviderError::Script`] if the file is not a script.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
         let path = path.as_ref();
-        let script = std::fs::read_to_string(path)
-            .map_err(|source| ProviderError::ScriptFile { path: path.to_owned(), source })?;
+        let failed = |source| ProviderError::ScriptFile { path: path.to_owned(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let script = tools_text::decode_input(&bytes).map_err(|error| failed(error.into()))?;
         read(&script).map(Self::new).map_err(|reason| ProviderError::Script { path: Some(path.to_owned()), reason })
     }
 }

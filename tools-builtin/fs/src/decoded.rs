@@ -44,6 +44,16 @@ impl Decoded {
         Self::from_bytes(bytes, named).filter(|decoded| decoded.encoded(&decoded.text).is_ok_and(|same| same == bytes))
     }
 
+    /// Decodes UTF-16 with a byte order mark, unless encoding the text gives other bytes.
+    pub(crate) fn from_utf16(bytes: &[u8]) -> Option<Self> {
+        TextEncoding::from_mark(bytes).and_then(|_| Self::for_edit(bytes, None))
+    }
+
+    /// Returns the name of the encoding.
+    pub(crate) fn name(&self) -> &'static str {
+        self.encoding.name()
+    }
+
     /// Returns the bytes of a text of this file.
     ///
     /// # Errors
@@ -54,7 +64,7 @@ impl Decoded {
 
     /// Returns a note that names the encoding.
     pub(crate) fn note(&self) -> String {
-        let name = self.encoding.name();
+        let name = self.name();
         match self.is_guess {
             true => format!("[read as {name}, which is a guess; name another `encoding` if the text is wrong]"),
             false => format!("[read as {name}]"),

@@ -183,6 +183,9 @@ fn check_text(cx: &ToolContext, path: &RelativePath, bytes: &[u8]) -> Result<(),
 mod concurrent_tests;
 
 #[cfg(test)]
+mod shown_tests;
+
+#[cfg(test)]
 mod tests {
     use std::time::Duration;
 

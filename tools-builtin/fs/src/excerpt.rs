@@ -4,11 +4,12 @@ use std::io::{BufRead, Write as _};
 
 use tools::ToolContext;
 
+use tools_text::MARK;
+
 use crate::counted::counted;
 use crate::error::FsError;
 use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
-use crate::text_style::MARK;
 
 /// The size of an excerpt in bytes at which it ends. The last line may exceed it.
 const MAX_TEXT: usize = 48 * 1024;

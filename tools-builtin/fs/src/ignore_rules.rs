@@ -6,11 +6,12 @@ use cap_fs_ext::DirExt;
 use cap_std::fs::Dir;
 use tools::{Access, ToolContext, ToolError};
 
+use tools_text::MARK;
+
 use crate::error::FsError;
 use crate::ignore_rule::{IgnoreRule, ParsedLine};
 use crate::path::RelativePath;
 use crate::resolved_entry::open_file;
-use crate::text_style::MARK;
 
 /// The names of ignore files. Later ones take precedence.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];

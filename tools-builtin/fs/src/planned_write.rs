@@ -1,9 +1,11 @@
 //! The preview of `fs.write`: the change of the text.
 
 use tools::{Access, Preview, ToolContext, ToolError};
+use tools_text::MARK;
 
 use crate::Workspace;
 use crate::counted::counted;
+use crate::decoded::Decoded;
 use crate::diff;
 use crate::error::FsError;
 use crate::kind::Kind;
@@ -50,7 +52,12 @@ fn planned_write(
         Err(FsError::TooLarge { limit, .. }) => return Ok(replaces(format!("a file of more than {limit} bytes"))),
         before => before?,
     };
-    Ok(match String::from_utf8(before) {
+    let size = before.len();
+    let (text, content) = match Decoded::from_utf16(&before) {
+        Some(decoded) => (Ok(decoded.text), content.strip_prefix(MARK).unwrap_or(content)),
+        None => (String::from_utf8(before), content),
+    };
+    Ok(match text {
         Ok(before) if before == TextStyle::of(before.as_bytes()).apply(content) => {
             Preview::summary(format!("leaves the text of `{}` as it is", slot.path))
         }
@@ -58,8 +65,7 @@ fn planned_write(
             let after = TextStyle::of(before.as_bytes()).apply(content);
             Preview::diff(diff::unified_whole(&slot.path, &before, &after))
         }
-        Ok(before) => replaces(format!("a binary file of {}", counted(before.len(), "byte", "bytes"))),
-        Err(error) => replaces(format!("a binary file of {}", counted(error.as_bytes().len(), "byte", "bytes"))),
+        _ => replaces(format!("a binary file of {}", counted(size, "byte", "bytes"))),
     })
 }
 

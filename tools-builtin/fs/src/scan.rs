@@ -6,10 +6,11 @@ use std::io::BufRead;
 use regex::bytes::{Regex, RegexBuilder};
 use tools::ToolContext;
 
+use tools_text::MARK;
+
 use crate::error::FsError;
 use crate::lines::{LineReader, ReadLine};
 use crate::path::RelativePath;
-use crate::text_style::MARK;
 
 /// The maximum number of matching lines in a result.
 const MAX_HITS: u64 = 200;
@@ -18,7 +19,7 @@ const MAX_HITS: u64 = 200;
 const MAX_TEXT: usize = 48 * 1024;
 
 /// The number of bytes of a line that are searched: all lines of the files of a directory.
-const MAX_SEARCHED: usize = 16 * 1024 * 1024;
+const MAX_SEARCHED: usize = 64 * 1024 * 1024;
 
 /// The number of bytes of a line that are kept as context of a later match.
 const MAX_CONTEXT: usize = 4 * 1024;

@@ -207,7 +207,7 @@ impl Search<'_> {
             (self.large, "files over 16 MiB skipped, which can be searched by name"),
             (self.unreadable, "files that could not be read"),
             (self.decoded, "files that are not UTF-8, read in their encoding or a guess"),
-            (self.scan.long, "lines searched only in their first 16 MiB"),
+            (self.scan.long, "lines searched only in their first 64 MiB"),
         ];
         notes.extend(skipped.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{what}: {count}")));
         notes

@@ -3,16 +3,22 @@
 use std::borrow::Cow;
 
 use memchr::memchr;
+use tools_text::MARK;
 
-/// The byte order mark of UTF-8.
-pub(crate) const MARK: &str = "\u{FEFF}";
+use crate::line_ending::LineEnding;
 
-/// A byte order mark and CR LF line endings, which a model cannot see and so does not write again.
+/// A byte order mark and line endings, which a model cannot see and so does not write again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextStyle {
     has_mark: bool,
-    /// True if each line ends with CR LF.
-    has_crlf: bool,
+    ends: Option<Ends>,
+}
+
+/// The line endings of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ends {
+    All(LineEnding),
+    Mixed,
 }
 
 impl TextStyle {
@@ -21,32 +27,55 @@ impl TextStyle {
         if std::str::from_utf8(bytes).is_err() || memchr(0, bytes).is_some() {
             return Self::default();
         }
-        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")).peekable();
-        let has_crlf = lines.peek().is_some() && lines.all(|line| line.ends_with(b"\r\n"));
-        Self { has_mark: bytes.starts_with(MARK.as_bytes()), has_crlf }
+        let is_line = |line: &&[u8]| line.ends_with(b"\n");
+        let (crlf, lf): (Vec<&[u8]>, Vec<&[u8]>) =
+            bytes.split_inclusive(|byte| *byte == b'\n').filter(is_line).partition(|line| line.ends_with(b"\r\n"));
+        let is_mixed = !crlf.is_empty() && !lf.is_empty();
+        let ends = if is_mixed { Some(Ends::Mixed) } else { LineEnding::detect(bytes).map(Ends::All) };
+        Self { has_mark: bytes.starts_with(MARK.as_bytes()), ends }
     }
 
     /// Returns the text in this style. Line endings stay as they are if the text has a CR of its own.
     pub(crate) fn apply(self, text: &str) -> Cow<'_, str> {
         let mark = if self.has_mark && !text.is_empty() && !text.starts_with(MARK) { MARK } else { "" };
-        let is_converted = self.has_crlf && text.contains('\n') && !text.contains('\r');
-        match (mark, is_converted) {
-            ("", false) => text.into(),
-            (mark, false) => format!("{mark}{text}").into(),
-            (mark, true) => format!("{mark}{}", text.replace('\n', "\r\n")).into(),
-        }
+        let text = match self.ends {
+            Some(Ends::All(end)) if !text.contains('\r') => end.apply(text),
+            _ => text.into(),
+        };
+        if mark.is_empty() { text } else { format!("{mark}{text}").into() }
     }
 
-    /// Describes what was kept, for the result of a write that changed `text` into `written`. Empty if they are the same.
-    pub(crate) fn note(text: &[u8], written: &[u8]) -> &'static str {
-        let is_new = |is_in: fn(&[u8]) -> bool| is_in(written) && !is_in(text);
-        let has_mark = |text: &[u8]| text.starts_with(MARK.as_bytes());
-        match (is_new(has_mark), is_new(|text| memchr(b'\r', text).is_some())) {
-            (false, false) => "",
-            (true, false) => "; its byte order mark was kept",
-            (false, true) => "; its CR LF line endings were kept",
-            (true, true) => "; its byte order mark and its CR LF line endings were kept",
+    /// Describes which parts of this style the text kept when it was `written`, and which it changed. Empty without any.
+    pub(crate) fn note(self, text: &str, written: &str) -> String {
+        let (asked, after) = (Self::of(text.as_bytes()), Self::of(written.as_bytes()));
+        let mark = (after.has_mark && !asked.has_mark).then(|| "byte order mark".to_owned());
+        let ends = after.ends.filter(|ends| Some(*ends) != asked.ends).map(|ends| format!("{ends} line endings"));
+        let mut note = match (mark, ends) {
+            (None, None) => String::new(),
+            (Some(mark), None) => format!("; its {mark} was kept"),
+            (None, Some(ends)) => format!("; its {ends} were kept"),
+            (Some(mark), Some(ends)) => format!("; its {mark} and its {ends} were kept"),
+        };
+        if self.has_mark && !after.has_mark {
+            note += "; its byte order mark was removed";
         }
+        if let (Some(before), Some(after)) = (self.ends, after.ends)
+            && before != after
+        {
+            note += &format!("; its {before} line endings are {after} now");
+        }
+        note
+    }
+}
+
+impl std::fmt::Display for Ends {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::All(LineEnding::Lf) => "LF",
+            Self::All(LineEnding::CrLf) => "CR LF",
+            Self::All(LineEnding::Cr) => "CR",
+            Self::Mixed => "mixed",
+        })
     }
 }
 
@@ -55,20 +84,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_gets_the_mark_and_the_line_ends_of_the_file_that_it_replaces() {
-        for (before, text, written) in [
-            ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n"),
-            ("\u{FEFF}a\r\nb", "a\nc", "\u{FEFF}a\r\nc"),
-            ("\u{FEFF}a\n", "b\n", "\u{FEFF}b\n"),
-            ("\u{FEFF}a\n", "\u{FEFF}b\n", "\u{FEFF}b\n"),
-            ("\u{FEFF}a\n", "", ""),
-            ("a\r\nb\r\n", "a\r\nc\n", "a\r\nc\n"),
-            ("a\r\nb\n", "a\nc\n", "a\nc\n"),
-            ("a", "a\nc\n", "a\nc\n"),
-            ("", "a\nc\n", "a\nc\n"),
-            ("a\0\r\n", "a\nc\n", "a\nc\n"),
+    fn a_text_gets_the_mark_and_the_line_ends_of_the_file_that_it_replaces_and_the_note_says_so() {
+        let kept = |what: &str| format!("; its {what} kept");
+        for (before, text, written, note) in [
+            ("a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n", kept("CR LF line endings were")),
+            ("\u{FEFF}a\r\nb", "a\nc", "\u{FEFF}a\r\nc", kept("byte order mark and its CR LF line endings were")),
+            ("\u{FEFF}a\n", "b\n", "\u{FEFF}b\n", kept("byte order mark was")),
+            ("\u{FEFF}a\n", "\u{FEFF}b\n", "\u{FEFF}b\n", String::new()),
+            ("\u{FEFF}a\n", "", "", "; its byte order mark was removed".to_owned()),
+            ("a\rb\r", "a\nc\n", "a\rc\r", kept("CR line endings were")),
+            ("a\r\nb\r\n", "a\r\nc\n", "a\r\nc\n", "; its CR LF line endings are mixed now".to_owned()),
+            ("a\r\nb\n", "a\nc\n", "a\nc\n", "; its mixed line endings are LF now".to_owned()),
+            ("a\nb\n", "a\r\nc\r\n", "a\r\nc\r\n", "; its LF line endings are CR LF now".to_owned()),
+            ("a\nb\rc\n", "a\nc\n", "a\nc\n", String::new()),
+            ("a\r\nb\r\n", "c", "c", String::new()),
+            ("a", "a\nc\n", "a\nc\n", String::new()),
+            ("", "a\nc\n", "a\nc\n", String::new()),
+            ("a\0\r\n", "a\nc\n", "a\nc\n", String::new()),
         ] {
-            assert_eq!(TextStyle::of(before.as_bytes()).apply(text), written, "{before:?} {text:?}");
+            let style = TextStyle::of(before.as_bytes());
+            assert_eq!(style.apply(text), written, "{before:?} {text:?}");
+            assert_eq!(style.note(text, written), note, "{before:?} {text:?}");
         }
         assert_eq!(TextStyle::of(b"caf\xE9\r\n"), TextStyle::default());
     }

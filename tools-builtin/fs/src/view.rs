@@ -1,7 +1,8 @@
 //! [`View`]: the text of a file as a model sees it, mapped to the bytes of the file.
 
+use tools_text::MARK;
+
 use crate::line_ending::LineEnding;
-use crate::text_style::MARK;
 
 /// The text of a file as a model sees it, with a mapping from text offsets to byte offsets.
 ///

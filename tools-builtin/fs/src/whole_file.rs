@@ -1,9 +1,10 @@
-//! Reading a whole file into memory, and the check before all of it is replaced.
+//! Reading a whole file into memory, and the text that replaces all of it.
 
 use std::io::Read;
 
 use tools::ToolContext;
 
+use crate::decoded::Decoded;
 use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::path::RelativePath;
@@ -12,8 +13,14 @@ use crate::resolved_entry::open_file;
 use crate::slot::Slot;
 use crate::text_style::TextStyle;
 
-/// The size up to which a file is compared with the text that replaces it, in bytes.
+/// The size up to which a preview compares a file with the text that replaces it, in bytes.
 pub(crate) const MAX_COMPARED: u64 = 8 * 1024 * 1024;
+
+/// The bytes that replace a file, and the part of its style that they keep or change.
+pub(crate) struct Restyled {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) note: String,
+}
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
 pub(crate) fn read(slot: &Slot) -> Result<Vec<u8>, FsError> {
@@ -35,21 +42,34 @@ pub(crate) fn contents(file: impl Read, path: &RelativePath, limit: u64) -> Resu
     Ok(bytes)
 }
 
-/// Returns the style that the file keeps when its whole text is replaced. A file of more than [`MAX_COMPARED`] bytes has none.
+/// Returns the text in the encoding of the file that it replaces, with its byte order mark and line endings. A file of more than
+/// [`MAX_FILE`] bytes has none of them.
 ///
 /// # Errors
 /// Returns an error if the file is text that fs.read cannot show completely: replacing it would lose bytes.
-pub(crate) fn style(cx: &ToolContext, slot: &Slot) -> Result<TextStyle, FsError> {
+pub(crate) fn restyled(cx: &ToolContext, slot: &Slot, text: &str) -> Result<Restyled, FsError> {
     check_readable(cx, slot)?;
-    Ok(read_to_compare(slot).map(|bytes| TextStyle::of(&bytes)).unwrap_or_default())
+    let before = read(slot).unwrap_or_default();
+    if let Some(decoded) = Decoded::from_utf16(&before) {
+        let style = TextStyle::of(decoded.text.as_bytes());
+        let written = style.apply(text.strip_prefix(tools_text::MARK).unwrap_or(text));
+        let note = format!("; its encoding {} was kept{}", decoded.name(), style.note(text, &written));
+        return Ok(Restyled { bytes: decoded.encoded(&written)?, note });
+    }
+    let style = TextStyle::of(&before);
+    let written = style.apply(text);
+    let note = style.note(text, &written);
+    Ok(Restyled { bytes: written.into_owned().into_bytes(), note })
 }
 
 /// Returns an error if the file is text that fs.read cannot show completely.
 pub(crate) fn check_readable(cx: &ToolContext, slot: &Slot) -> Result<(), FsError> {
     // fs.read cannot show a file that cannot be opened.
     let Ok(file) = open_file(&slot.parent, &slot.name, &slot.path) else { return Ok(()) };
-    match Encoding::detect(cx, &slot.path, file)? {
-        Encoding::Utf8 | Encoding::Binary => Ok(()),
-        Encoding::Utf16 | Encoding::Other => Err(FsError::LossyOverwrite { path: slot.path.clone() }),
-    }
+    let is_readable = match Encoding::detect(cx, &slot.path, file)? {
+        Encoding::Utf8 | Encoding::Binary => true,
+        Encoding::Utf16 => read(slot).is_ok_and(|bytes| Decoded::from_utf16(&bytes).is_some()),
+        Encoding::Other => false,
+    };
+    if is_readable { Ok(()) } else { Err(FsError::LossyOverwrite { path: slot.path.clone() }) }
 }

@@ -13,6 +13,7 @@ use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
 
 use crate::resolved_entry::ResolvedEntry;
+use crate::whole_file::Restyled;
 use crate::write::write_atomically;
 use crate::{Workspace, directory, whole_file};
 
@@ -141,11 +142,12 @@ impl Workspace {
     ///   the workspace. The message names the directories that were created before the failure.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
         let path = granted_path(cx, path, &[Access::Write])?;
-        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(content.as_ref().to_vec()))?;
+        let unchanged = || Restyled { bytes: content.as_ref().to_vec(), note: String::new() };
+        write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
         Ok(())
     }
 
-    /// Appends to a file of at most 8 MiB atomically: readers see the old content or the whole new one. No other change that is made
+    /// Appends to a file of at most 64 MiB atomically: readers see the old content or the whole new one. No other change that is made
     /// through this workspace meanwhile is lost. Creates the file and its missing parent directories.
     ///
     /// The grant must cover writing the file.

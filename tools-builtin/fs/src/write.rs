@@ -14,8 +14,7 @@ use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::slot::{FindOptions, IfMissing, Slot};
-use crate::text_style::TextStyle;
-use crate::whole_file;
+use crate::whole_file::{self, Restyled};
 
 /// The maximum number of attempts if other programs change the path meanwhile.
 const ATTEMPTS: usize = 16;
@@ -45,8 +44,8 @@ pub(crate) fn write(
     parents: bool,
 ) -> Result<String, ToolError> {
     let workspace = cx.need::<Workspace>()?;
-    let styled = |slot: &Slot| Ok(whole_file::style(cx, slot)?.apply(&content).into_owned().into_bytes());
-    Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, styled)?)
+    let restyled = |slot: &Slot| whole_file::restyled(cx, slot, &content);
+    Ok(write_atomically(cx, &workspace, &path, content.as_bytes(), parents, restyled)?)
 }
 
 /// Writes a file atomically and returns a description of the change. `replacing` gives the content if a file is replaced.
@@ -56,7 +55,7 @@ pub(crate) fn write_atomically(
     path: &RelativePath,
     content: &[u8],
     parents: bool,
-    replacing: impl Fn(&Slot) -> Result<Vec<u8>, FsError>,
+    replacing: impl Fn(&Slot) -> Result<Restyled, FsError>,
 ) -> Result<String, FsError> {
     let mut created = Vec::new();
     try_write(cx, workspace, path, content, parents, replacing, &mut created)
@@ -69,19 +68,22 @@ fn try_write(
     path: &RelativePath,
     content: &[u8],
     parents: bool,
-    replacing: impl Fn(&Slot) -> Result<Vec<u8>, FsError>,
+    replacing: impl Fn(&Slot) -> Result<Restyled, FsError>,
     created: &mut Vec<RelativePath>,
 ) -> Result<String, FsError> {
     let missing = if parents { IfMissing::CreateDirs } else { IfMissing::AllowLast };
     let options = FindOptions { accesses: &[Access::Write], follow: true, missing };
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
-        let (done, written) = match slot.kind {
+        let (done, written, kept) = match slot.kind {
             None => {
                 new_script::check_link(path, &slot, || content.starts_with(b"#!"))?;
-                ("created", Cow::Borrowed(content))
+                ("created", Cow::Borrowed(content), String::new())
             }
-            Some(Kind::File) => ("replaced", Cow::Owned(replacing(&slot)?)),
+            Some(Kind::File) => {
+                let Restyled { bytes, note } = replacing(&slot)?;
+                ("replaced", Cow::Owned(bytes), note)
+            }
             Some(kind) => return Err(FsError::NotWritable { path: slot.path, kind }),
         };
         let draft = match Draft::new(workspace, &slot, &written) {
@@ -94,7 +96,6 @@ fn try_write(
         cx.check_cancelled()?;
         if draft.commit()? {
             let size = counted(written.len(), "byte", "bytes");
-            let kept = TextStyle::note(content, &written);
             return Ok(format!("{done} `{}`, {size}{kept}{}", slot.path, note(cx, &slot.path)));
         }
     }
@@ -116,7 +117,7 @@ mod tests {
     async fn text_that_fs_read_shows_in_part_is_not_replaced() {
         let fixture = Fixture::new();
         let late = [&b"x\n".repeat(100_000)[..], b"caf\xE9"].concat();
-        for before in [&b"caf\xE9 = 1\n"[..], b"\xFF\xFEa\0\n\0", &late] {
+        for before in [&b"caf\xE9 = 1\n"[..], b"\xFF\xFEa\0\n\0b", &late] {
             fixture.write("a", before);
             let read =
                 fixture.call("fs.read", json!({"path": "a"})).await.map_or_else(|_| "new".into(), |it| it.to_text());
@@ -146,6 +147,32 @@ mod tests {
         let message = fixture.text("fs.write", json!({"path": "win.ps1", "content": "a\nc\n"})).await;
         assert_eq!(fixture.read("win.ps1"), "\u{FEFF}a\r\nc\r\n");
         assert!(message.starts_with("replaced `win.ps1`, 9 bytes; its byte order mark and"), "{message}");
+    }
+
+    #[tokio::test]
+    async fn a_replaced_file_keeps_its_utf16() {
+        let fixture = Fixture::new();
+        let utf16 = |text: &str, bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>();
+        for (bytes, name) in [(u16::to_le_bytes as fn(u16) -> [u8; 2], "UTF-16LE"), (u16::to_be_bytes, "UTF-16BE")] {
+            for content in ["é\nc\n", "\u{FEFF}é\nc\n"] {
+                fixture.write("a", &utf16("\u{FEFF}a\r\nb\r\n", bytes));
+                let write = json!({"path": "a", "content": content});
+                let preview = fixture.preview("fs.write", write.clone()).await.unwrap();
+                assert!(preview.text().contains("-a\r\n-b\r\n+é\r\n+c\r\n"), "{preview:?}");
+                let message = fixture.text("fs.write", write).await;
+                assert!(message.contains(name) && message.contains("CR LF line endings were kept"), "{message}");
+                assert_eq!(fixture.bytes("a"), utf16("\u{FEFF}é\r\nc\r\n", bytes));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_changed_line_end_is_named() {
+        let fixture = Fixture::with_files(&[("mixed", "a\r\nb\nc\n"), ("empty", "")]);
+        let message = fixture.text("fs.write", json!({"path": "mixed", "content": "a\nc\n"})).await;
+        assert!(message.ends_with("; its mixed line endings are LF now"), "{message}");
+        let message = fixture.text("fs.write", json!({"path": "empty", "content": "a\nc\n"})).await;
+        assert!(message.ends_with("4 bytes"), "{message}");
     }
 
     #[cfg(unix)]
@@ -198,10 +225,10 @@ mod tests {
     fn written_while(fixture: &Fixture, meanwhile: impl FnOnce()) -> Result<String, FsError> {
         let (cx, workspace) = (ToolContext::new(), Workspace::open(fixture.root()).unwrap());
         let path = "a/b".to_owned().try_into().unwrap();
+        let ours = || Restyled { bytes: b"ours".to_vec(), note: String::new() };
         std::thread::scope(|scope| {
             let changing = workspace.lock_changes();
-            let writing =
-                scope.spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(b"ours".to_vec())));
+            let writing = scope.spawn(|| write_atomically(&cx, &workspace, &path, b"ours", true, |_| Ok(ours())));
             fixture.wait_for_draft("a");
             meanwhile();
             drop(changing);

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
+use tools_text::decode_input;
+
 use crate::limits::{MAX_ENTRIES, MAX_IMPORT_BYTES, MAX_IMPORTED, MAX_TEXT_BYTES, MAX_TOTAL_BYTES};
 use crate::row::{Room, insert};
 use crate::scope::Scope;
@@ -114,7 +116,8 @@ fn parsed(mut lines: impl BufRead, is_trusted: bool) -> Result<Vec<(u64, MemoryE
         if entries.len() == MAX_IMPORTED {
             return Err(ImportError::TooMany);
         }
-        let mut entry: MemoryEntry = serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))?;
+        let text = decode_input(&bytes).map_err(|error| invalid(error.to_string()))?;
+        let mut entry: MemoryEntry = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
         Scope::from_stored(&entry.scope).and_then(|_| entry.check()).map_err(|error| invalid(error.to_string()))?;
         if !is_trusted {
             (entry.author, entry.session, entry.confirmed) = (AUTHOR.to_owned(), None, false);

@@ -1,6 +1,7 @@
 //! `skill.read`: a file of a skill.
 
 use tools::{OutsideText, ToolContext, ToolError, tool, visible_line};
+use tools_text::TextEncoding;
 
 use crate::Skills;
 
@@ -31,7 +32,7 @@ pub(crate) fn read(
     cx.record_exposure();
     let file = skill.read(&path)?;
     let shown = visible_line(&path, 200);
-    if file.bytes.contains(&0) {
+    if file.bytes.contains(&0) && TextEncoding::from_mark(&file.bytes).is_none() {
         let place = visible_line(&skill.path().to_string_lossy(), 200);
         return Err(ToolError::execution_failed(format!(
             "`{shown}` of the skill {} is not text ({} bytes); a program can use it in {place}",
@@ -40,7 +41,7 @@ pub(crate) fn read(
         )));
     }
     let source = format!("the skill {}, {}", skill.name(), skill.path().join(&shown).display());
-    let text = OutsideText::new(&source, &String::from_utf8_lossy(&file.bytes)).to_string();
+    let text = OutsideText::new(&source, &TextEncoding::of(&file.bytes).decode(&file.bytes)).to_string();
     let read = file.bytes.len() as u64;
     Ok(match file.size > read {
         true => format!("{text}\n[the file has {} bytes, of which the first {read} are shown]", file.size),

@@ -184,6 +184,9 @@ impl Document {
             let parts: Vec<String> = page.left_out.iter().map(ToString::to_string).collect();
             notes.push(format!("left out: {}; `whole` = true includes them", parts.join(", ")));
         }
+        if page.leads_on {
+            notes.push("the page only leads on to the address at its end; call this tool with it".to_owned());
+        }
         if page.needs_scripts {
             notes.push(
                 "the page needs JavaScript, which does not run here, to show its content; look for an API, a feed or another page with it"

@@ -139,7 +139,7 @@ fn plain(html: &str, url: &Url, limit: usize) -> String {
     let end = (0..=html.len().min(MAX_SOURCE)).rfind(|at| html.is_char_boundary(*at));
     let html = &html[..end.unwrap_or_default()];
     // Most texts have no markup.
-    let text = if html.contains(['<', '&']) {
+    let text = if html.contains(['<', '&', '\u{AD}']) {
         Cow::Owned(html::convert(html, url, Notation::Plain, true, Stop::new(&|| false)).text)
     } else {
         Cow::Borrowed(html)

@@ -126,6 +126,9 @@ fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, not
     let text = OutsideText::new(response.url.as_str(), &format!("{title}{}", excerpt.text)).to_string();
     let media_type = media_type_name(&response.media_type().unwrap_or_default());
     let mut notes: Vec<String> = [vec![format!("{media_type}, {}", excerpt.note())], notes].concat();
+    if response.is_cut {
+        notes.push("the document is cut, because its compressed data is damaged or ends early".to_owned());
+    }
     if let Some(first) = response.redirects.first() {
         notes.insert(0, format!("redirected from {}", shown(first.as_str())));
     }
@@ -133,8 +136,9 @@ fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, not
 }
 
 fn image(response: &Response, mime_type: &str) -> Vec<Content> {
-    let description =
-        Content::text(format!("[{}: {mime_type}, {} bytes]", shown(response.url.as_str()), response.body.len()));
+    let cut = if response.is_cut { ", cut, because its compressed data is damaged or ends early" } else { "" };
+    let (url, size) = (shown(response.url.as_str()), response.body.len());
+    let description = Content::text(format!("[{url}: {mime_type}, {size} bytes{cut}]"));
     vec![description, Content::Image { data: BASE64.encode(&response.body), mime_type: mime_type.to_owned() }]
 }
 

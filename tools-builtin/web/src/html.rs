@@ -8,6 +8,7 @@ mod language;
 mod open_elements;
 mod page;
 mod references;
+mod refresh;
 mod script;
 mod tokens;
 mod visibility;
@@ -29,6 +30,9 @@ const MAX_GROWTH: usize = 4;
 /// The length that a converted document may have in any case, in bytes.
 const MIN_LIMIT: usize = 64 * 1024;
 
+/// How often a page is read again, because a part that was left out contains its content. Such parts may be nested.
+const MAX_PASSES: usize = 4;
+
 /// A converted page.
 #[derive(Debug)]
 pub(crate) struct Page {
@@ -36,8 +40,12 @@ pub(crate) struct Page {
     pub(crate) text: String,
     /// The parts of the page that are not in the text.
     pub(crate) left_out: Vec<LeftOut>,
+    /// The parts, by their number, that are not in the text although they contain `<main>` or `<article>`.
+    with_content: Vec<usize>,
     /// True if the page builds its content with scripts.
     pub(crate) needs_scripts: bool,
+    /// True if the page only leads on to the address at the end of the text.
+    pub(crate) leads_on: bool,
     /// The reason for which the text ends early.
     pub(crate) cut: Option<Cut>,
 }
@@ -61,12 +69,20 @@ pub(crate) fn limit(document: &str) -> usize {
 /// Without `whole`, navigation, footers and other parts beside the content are left out. Time and memory are linear in the length.
 pub(crate) fn convert(html: &str, url: &Url, notation: Notation, whole: bool, stop: Stop<'_>) -> Page {
     let limit = limit(html);
-    let build = |whole| {
-        let mut builder = Builder::new(url, notation, whole, limit, stop);
+    let build = |whole, kept: &[usize]| {
+        let mut builder = Builder::new(url, notation, whole, kept, limit, stop);
         tokenize(html, &mut builder);
         builder.finish()
     };
-    let page = build(whole);
+    let mut kept = Vec::new();
+    let mut page = build(whole, &kept);
+    for _ in 0..MAX_PASSES {
+        if page.with_content.is_empty() {
+            break;
+        }
+        kept.append(&mut page.with_content);
+        page = build(whole, &kept);
+    }
     // A page of nothing but navigation is a page of links.
-    if page.text.is_empty() && !whole && !page.left_out.is_empty() { build(true) } else { page }
+    if page.text.is_empty() && !whole && !page.left_out.is_empty() { build(true, &kept) } else { page }
 }

@@ -9,6 +9,8 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
+    /// True if the compressed data of the body was damaged or ended early.
+    pub(crate) is_cut: bool,
 }
 
 impl Answer {

@@ -1,41 +1,81 @@
 //! [`Body`]: the body of an answer, as it arrives.
 
+use std::fmt;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::TryStreamExt as _;
+use http::{HeaderMap, header};
+use http_body_util::BodyDataStream;
+use tokio::io::AsyncBufReadExt as _;
 use tokio::time::timeout;
+use tokio_util::io::StreamReader;
 use url::Url;
 
 use crate::HttpError;
+use crate::codings::{Coding, Source};
 use crate::failure::failure;
 use crate::mask::{Mask, MaskedStream};
 use crate::slots::Slot;
 
 /// The body of an answer, decompressed and without secrets. A drop closes the connection.
-#[derive(Debug)]
 pub(crate) struct Body {
     url: Url,
-    response: reqwest::Response,
+    bytes: Arriving,
     masked: Option<MaskedStream>,
     /// The limit of the time between two chunks.
     idle: Duration,
     /// The bytes so far, after decompression.
     received: usize,
+    /// The length that the server names, unless the body is compressed.
+    length: Option<u64>,
+    /// True if the compressed data is damaged or ended early.
+    is_cut: bool,
     /// The place among the concurrent requests.
     slot: Option<Slot>,
 }
 
+enum Arriving {
+    Plain(reqwest::Response),
+    Compressed(Source),
+}
+
+/// A body that was read.
+#[derive(Debug, Default)]
+pub(crate) struct WholeBody {
+    pub(crate) bytes: Bytes,
+    /// True if the compressed data is damaged or ended early.
+    pub(crate) is_cut: bool,
+}
+
 impl Body {
+    /// Begins a body. Removes the headers of a compressed one that describe it as it was sent.
+    ///
+    /// # Errors
+    /// Returns [`HttpError::Invalid`] if the codings are not known.
     pub(crate) fn new(
         url: Url,
         response: reqwest::Response,
+        headers: &mut HeaderMap,
         mask: Option<&Arc<Mask>>,
         idle: Duration,
         slot: Slot,
-    ) -> Self {
+    ) -> Result<Self, HttpError> {
         let masked = mask.cloned().map(MaskedStream::new);
-        Self { url, response, masked, idle, received: 0, slot: Some(slot) }
+        let codings =
+            Coding::of(response.headers()).map_err(|reason| HttpError::Invalid { url: url.to_string(), reason })?;
+        let length = response.content_length().filter(|_| codings.is_empty());
+        let bytes = if codings.is_empty() {
+            Arriving::Plain(response)
+        } else {
+            headers.remove(header::CONTENT_ENCODING);
+            headers.remove(header::CONTENT_LENGTH);
+            let sent = BodyDataStream::new(http::Response::from(response).into_body()).map_err(io::Error::other);
+            Arriving::Compressed(Coding::decode(&codings, Box::pin(StreamReader::new(sent))))
+        };
+        Ok(Self { url, bytes, masked, idle, received: 0, length, is_cut: false, slot: Some(slot) })
     }
 
     /// Stops counting as a concurrent request.
@@ -49,19 +89,23 @@ impl Body {
     /// Returns [`HttpError::Time`] if no byte arrives for too long, and others if the connection breaks.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, HttpError> {
         loop {
-            let arrived = timeout(self.idle, self.response.chunk())
+            let arrived = timeout(self.idle, self.bytes.next())
                 .await
                 .map_err(|_| HttpError::Time { url: self.url.to_string(), limit: self.idle })?;
             let mask = self.masked.as_ref().map(MaskedStream::mask);
-            let arrived = arrived.map_err(|error| failure(&self.url, &error, mask))?;
+            let arrived = arrived.map_err(|error| match error {
+                ArrivalError::Transfer(error) => failure(&self.url, &error, mask),
+                ArrivalError::Compression(error) => {
+                    self.is_cut = true;
+                    let reason = format!("its compressed data is damaged: {error}");
+                    HttpError::Invalid { url: self.url.to_string(), reason }
+                }
+            })?;
             self.received += arrived.as_ref().map_or(0, Bytes::len);
             let shown = match (&mut self.masked, arrived) {
                 (None, arrived) => return Ok(arrived),
                 (Some(masked), Some(bytes)) => masked.push(bytes),
-                (Some(masked), None) => {
-                    let rest = masked.finish();
-                    return Ok((!rest.is_empty()).then_some(rest));
-                }
+                (Some(_), None) => return Ok(self.held_back()),
             };
             if !shown.is_empty() {
                 return Ok(Some(shown));
@@ -69,17 +113,24 @@ impl Body {
         }
     }
 
-    /// Reads the rest. The connection counts as used until then.
+    /// Reads the rest. The connection counts as used until then. The beginning of damaged compressed data is kept.
     ///
     /// # Errors
     /// Returns [`HttpError::TooLarge`] if the body is longer than `limit`, and the errors of [`chunk`](Self::chunk).
-    pub(crate) async fn read(mut self, limit: usize) -> Result<Bytes, HttpError> {
-        // The length is that before decompression, which reqwest hides if there is any.
-        if self.response.content_length().is_some_and(|length| length > limit as u64) {
+    pub(crate) async fn read(mut self, limit: usize) -> Result<WholeBody, HttpError> {
+        if self.length.is_some_and(|length| length > limit as u64) {
             return Err(self.too_large(limit));
         }
         let mut body = Vec::new();
-        while let Some(bytes) = self.chunk().await? {
+        loop {
+            let bytes = match self.chunk().await {
+                Err(_) if self.is_cut && self.received > 0 => {
+                    body.extend(self.held_back().unwrap_or_default());
+                    break;
+                }
+                arrived => arrived?,
+            };
+            let Some(bytes) = bytes else { break };
             if self.received > limit {
                 return Err(self.too_large(limit));
             }
@@ -87,10 +138,48 @@ impl Body {
         }
         // The cache counts the length.
         body.shrink_to_fit();
-        Ok(Bytes::from(body))
+        Ok(WholeBody { bytes: Bytes::from(body), is_cut: self.is_cut })
+    }
+
+    /// Returns the last bytes, which could have been the beginning of a secret.
+    fn held_back(&mut self) -> Option<Bytes> {
+        self.masked.as_mut().map(MaskedStream::finish).filter(|rest| !rest.is_empty())
     }
 
     fn too_large(&self, limit: usize) -> HttpError {
         HttpError::TooLarge { url: self.url.to_string(), limit }
+    }
+}
+
+/// The failure of a body.
+enum ArrivalError {
+    Transfer(reqwest::Error),
+    /// The compressed data is damaged or ends early.
+    Compression(io::Error),
+}
+
+impl Arriving {
+    /// Returns the next bytes, or `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>, ArrivalError> {
+        let source = match self {
+            Self::Plain(response) => return response.chunk().await.map_err(ArrivalError::Transfer),
+            Self::Compressed(source) => source,
+        };
+        let bytes = source.fill_buf().await.map_err(|error| match error.downcast::<reqwest::Error>() {
+            Ok(error) => ArrivalError::Transfer(error),
+            Err(error) => ArrivalError::Compression(error),
+        })?;
+        let bytes = Bytes::copy_from_slice(bytes);
+        source.consume(bytes.len());
+        Ok((!bytes.is_empty()).then_some(bytes))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Body")
+            .field("url", &self.url.as_str())
+            .field("received", &self.received)
+            .finish_non_exhaustive()
     }
 }

@@ -62,7 +62,12 @@ impl Cache {
             match entry.policy.before_request(request, now) {
                 BeforeRequest::Fresh(parts) => {
                     entry.last_use = uses;
-                    Found::Fresh(Answer { status: parts.status, headers: parts.headers, body: entry.body.clone() })
+                    Found::Fresh(Answer {
+                        status: parts.status,
+                        headers: parts.headers,
+                        body: entry.body.clone(),
+                        is_cut: false,
+                    })
                 }
                 BeforeRequest::Stale { request, matches: true } => Found::Stale(request.headers),
                 BeforeRequest::Stale { .. } => Found::Nothing,
@@ -79,7 +84,7 @@ impl Cache {
         let AfterResponse::NotModified(policy, parts) = entry.policy.after_response(request, &response, now) else {
             return None;
         };
-        let answer = Answer { status: parts.status, headers: parts.headers, body: entry.body };
+        let answer = Answer { status: parts.status, headers: parts.headers, body: entry.body, is_cut: false };
         self.insert(request, policy, &answer);
         Some(answer)
     }
@@ -103,7 +108,8 @@ impl Cache {
         let size = key.len() + 2 * answer.header_bytes() + answer.body.len();
         // Ages are added, which must not overflow.
         let age = answer.headers.get(header::AGE).map_or(Some(0), |age| age.to_str().ok()?.trim().parse::<u32>().ok());
-        let is_kept = policy.is_storable() && age.is_some() && size <= self.max_bytes && self.max_entries > 0;
+        let is_kept =
+            !answer.is_cut && policy.is_storable() && age.is_some() && size <= self.max_bytes && self.max_entries > 0;
         self.with(|state| {
             state.remove(&key);
             if !is_kept {
@@ -151,7 +157,7 @@ mod tests {
 
     fn answer(headers: &[(&'static str, &str)], body: &'static str) -> Answer {
         let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-        Answer { status: StatusCode::OK, headers, body: Bytes::from_static(body.as_bytes()) }
+        Answer { status: StatusCode::OK, headers, body: Bytes::from_static(body.as_bytes()), is_cut: false }
     }
 
     fn cache(max_cache_bytes: usize, max_cache_entries: usize) -> Cache {

@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use tools::ToolContext;
 
 use crate::answer::Answer;
+use crate::body::WholeBody;
 use crate::bounds::Bounds;
 use crate::cache::{Cache, CacheRequest, Found};
 use crate::chain::Chain;
@@ -107,9 +108,9 @@ impl HttpClient {
                 chain.check(cx, &self.exchange)?;
                 let answer = self.answer(&chain.hop, max_body_bytes).await?;
                 if !chain.follow(answer.status, &answer.headers, limits)? {
-                    let Answer { status, headers, body } = answer;
+                    let Answer { status, headers, body, is_cut } = answer;
                     let (url, redirects) = chain.into_urls();
-                    return Ok(Response { url, redirects, status, headers, body });
+                    return Ok(Response { url, redirects, status, headers, body, is_cut });
                 }
             }
         });
@@ -185,11 +186,11 @@ impl HttpClient {
     /// Requests the answer from the server. The body of a redirect is not read.
     async fn fetch(&self, hop: &Hop, headers: http::HeaderMap, max_body_bytes: usize) -> Result<Answer, HttpError> {
         let Opened { status, headers, body } = self.exchange.open(hop, headers).await?;
-        let body = match redirect::next(hop, status, &headers)? {
-            Some(_) => bytes::Bytes::new(),
+        let WholeBody { bytes: body, is_cut } = match redirect::next(hop, status, &headers)? {
+            Some(_) => WholeBody::default(),
             None => body.read(max_body_bytes).await?,
         };
-        Ok(Answer { status, headers, body })
+        Ok(Answer { status, headers, body, is_cut })
     }
 
     /// Removes the stored response if the request may have changed the resource, even if its answer was lost.

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, header};
 use tokio::time::timeout;
 use url::Url;
 
 use crate::address::AddressFilter;
 use crate::answer::header_bytes;
 use crate::body::Body;
+use crate::codings::ACCEPTED;
 use crate::connections::Connections;
 use crate::encryption::Encryption;
 use crate::failure::failure;
@@ -91,6 +92,7 @@ impl Exchange {
         let client = self.connections.client(&self.filter, &hop.url)?;
         let mut request = reqwest::Request::new(hop.method.clone(), hop.url.clone());
         *request.headers_mut() = headers;
+        request.headers_mut().insert(header::ACCEPT_ENCODING, ACCEPTED);
         *request.body_mut() = hop.body.clone().map(Into::into);
         for secret in self.secrets(&hop.url).filter(|_| hop.is_own) {
             request.headers_mut().insert(secret.header(), secret.value().clone());
@@ -103,12 +105,12 @@ impl Exchange {
         if header_bytes(response.headers()) > max_header_bytes || response.headers().len() > max_headers {
             return Err(HttpError::Headers { url: hop.url.to_string(), limit: max_header_bytes });
         }
-        let headers = match self.mask(hop) {
+        let mut headers = match self.mask(hop) {
             Some(mask) => mask.headers(response.headers()),
             None => response.headers().clone(),
         };
         let status = response.status();
-        let body = Body::new(hop.url.clone(), response, self.mask(hop), self.limits.idle, slot);
+        let body = Body::new(hop.url.clone(), response, &mut headers, self.mask(hop), self.limits.idle, slot)?;
         Ok(Opened { status, headers, body })
     }
 

@@ -7,6 +7,7 @@ mod bounds;
 mod cache;
 mod chain;
 mod client;
+mod codings;
 mod connection;
 mod connections;
 mod dial;

@@ -24,6 +24,8 @@ pub struct Response {
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
+    /// True if the body has only its beginning, because its compressed data was damaged or ended early.
+    pub is_cut: bool,
 }
 
 impl Response {
@@ -34,7 +36,10 @@ impl Response {
 
     /// Returns the character set of the content type. Returns `None` if it names none.
     pub fn charset(&self) -> Option<String> {
-        mime(&self.headers)?.get_param(mime::CHARSET).map(|charset| charset.as_str().to_owned())
+        let text = self.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let is_charset = |(name, _): &(&str, &str)| name.trim().eq_ignore_ascii_case("charset");
+        let (_, value) = text.split(';').skip(1).filter_map(|parameter| parameter.split_once('=')).find(is_charset)?;
+        Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|charset| !charset.is_empty())
     }
 
     /// Returns the wait that the header `Retry-After` asks for, in seconds or until a date. Returns `None` if there is no valid one.
@@ -51,7 +56,12 @@ impl Response {
     /// # Errors
     /// Returns [`HttpError::Json`] if the body is not JSON of this type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, HttpError> {
-        serde_json::from_slice(&self.body).map_err(|error| HttpError::Json { reason: error.to_string() })
+        let failed = |reason: String| HttpError::Json { reason };
+        if self.is_cut {
+            return Err(failed("its compressed data is damaged or ends early".to_owned()));
+        }
+        let text = tools_text::decode_input(&self.body).map_err(|error| failed(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| failed(error.to_string()))
     }
 }
 
@@ -61,5 +71,7 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
 }
 
 fn mime(headers: &HeaderMap) -> Option<Mime> {
-    headers.get(header::CONTENT_TYPE)?.to_str().ok()?.parse().ok()
+    let text = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let essence = text.split(';').next().unwrap_or_default().trim();
+    essence.parse().ok()
 }

@@ -2,25 +2,26 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use memchr::memmem;
 
+use crate::TextEncoding;
+
 /// The part of a document that may declare its charset, in bytes.
-const HEAD: usize = 1024;
+const HEAD: usize = 4096;
 
 /// Decodes a document. Bytes that are invalid in its charset become replacement characters.
 ///
-/// The charset is that of the byte order mark, of the content type, of the document's own declaration, UTF-8 if the bytes are valid, or
-/// windows-1252. `declared` is the label of the content type.
+/// The charset is that of the byte order mark, of the content type, of the document's own declaration, or that of [`TextEncoding::of`].
+/// `declared` is the label of the content type.
 pub fn decode_document<'a>(bytes: &'a [u8], declared: Option<&str>) -> Cow<'a, str> {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(&bytes[length..]).0;
     }
     let declared = declared.and_then(|label| Encoding::for_label(label.as_bytes()));
-    let encoding = declared
-        .or_else(|| from_document(bytes))
-        .unwrap_or_else(|| if std::str::from_utf8(bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
-    encoding.decode_without_bom_handling(bytes).0
+    let encoding =
+        declared.or_else(|| from_document(bytes)).map_or_else(|| TextEncoding::of(bytes), TextEncoding::from);
+    encoding.decode(bytes)
 }
 
 /// Returns the charset that `<meta>` or the XML declaration at the beginning names.
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn the_first_of_mark_header_declaration_and_content_counts() {
-        let cases: [(&[u8], Option<&str>, &str); 12] = [
+        let cases: [(&[u8], Option<&str>, &str); 13] = [
             (b"\xEF\xBB\xBF\xC3\xA9", Some("iso-8859-1"), "é"),
             (b"\xFF\xFE\xE9\x00", Some("utf-8"), "é"),
             (b"\xE9", Some("ISO-8859-1"), "é"),
@@ -72,7 +73,8 @@ mod tests {
             (b"<meta charset=utf-16>\xC3\xA9", None, "<meta charset=utf-16>é"),
             (b"<meta charset=nonesuch>\xC3\xA9", None, "<meta charset=nonesuch>é"),
             (b"\xC3\xA9", None, "é"),
-            (b"\xE9\x80", None, "é€"),
+            (b"caf\xE9 \x80 5", None, "café € 5"),
+            (b"\xEF\xF0\xE8\xE2\xE5\xF2 \xEC\xE8\xF0, \xEA\xE0\xEA \xE4\xE5\xEB\xE0", None, "привет мир, как дела"),
             (b"\xC3\xA9\xE9", Some("utf-8"), "é\u{FFFD}"),
         ];
         for (bytes, declared, expected) in cases {

@@ -6,6 +6,9 @@ use std::fmt;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
+/// The characters beyond ASCII for each invalid sequence in a damaged text of UTF-8.
+const CHARACTERS_PER_INVALID: usize = 4;
+
 /// The encoding of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TextEncoding(&'static Encoding);
@@ -47,15 +50,15 @@ impl TextEncoding {
         Encoding::for_bom(bytes).map(|(encoding, _)| Self(encoding))
     }
 
-    /// Returns the encoding of a whole text: that of its byte order mark, UTF-8 if the bytes are valid, or a guess.
+    /// Returns the encoding of a whole text: that of its byte order mark, UTF-8 if the bytes are valid or only damaged, or a guess.
     pub fn of(bytes: &[u8]) -> Self {
-        Self::from_mark(bytes).unwrap_or_else(|| match std::str::from_utf8(bytes) {
-            Ok(_) => Self(UTF_8),
-            Err(_) => {
-                let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-                detector.feed(bytes, true);
-                Self(detector.guess(None, Utf8Detection::Deny))
+        Self::from_mark(bytes).unwrap_or_else(|| {
+            if is_mostly_utf8(bytes) {
+                return Self(UTF_8);
             }
+            let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+            detector.feed(bytes, true);
+            Self(detector.guess(None, Utf8Detection::Deny))
         })
     }
 
@@ -67,6 +70,15 @@ impl TextEncoding {
     /// Returns the text without its byte order mark. Bytes that are invalid become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         self.0.decode_with_bom_removal(bytes).0
+    }
+
+    /// Returns the text without its byte order mark, or `None` if a byte is invalid.
+    pub fn decode_strictly(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
+        let mark = match Encoding::for_bom(bytes) {
+            Some((encoding, length)) if encoding == self.0 => length,
+            _ => 0,
+        };
+        self.0.decode_without_bom_handling_and_without_replacement(&bytes[mark..])
     }
 
     /// Returns the bytes of a text, with a byte order mark if `has_mark` and if the encoding has one.
@@ -95,6 +107,23 @@ impl TextEncoding {
     }
 }
 
+/// Returns true for UTF-8, also with some invalid bytes: a log with one wrong line, or the beginning of a text. Bytes in another encoding
+/// rarely form characters of UTF-8.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut characters, mut invalid) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        characters += chunk.valid().bytes().filter(|byte| *byte >= 0xC0).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    invalid == 0 || characters >= CHARACTERS_PER_INVALID * invalid
+}
+
+impl From<&'static Encoding> for TextEncoding {
+    fn from(encoding: &'static Encoding) -> Self {
+        Self(encoding)
+    }
+}
+
 /// Writes the name.
 impl fmt::Debug for TextEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -119,10 +148,14 @@ mod tests {
             ("größe".as_bytes(), "UTF-8", "größe"),
             (b"caf\xE9 au lait", "windows-1252", "café au lait"),
             (&koi8, "KOI8-U", &russian),
+            ("größer ßß\n".as_bytes(), "UTF-8", "größer ßß\n"),
+            (b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9 \xE9\n", "UTF-8", "éééé \u{FFFD}\n"),
+            ("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}".as_bytes().split_last().unwrap().1, "UTF-8", "éééé\u{FFFD}"),
         ] {
             let encoding = TextEncoding::of(bytes);
             assert_eq!((encoding.name(), &*encoding.decode(bytes)), (name, text));
         }
+        assert_ne!(TextEncoding::of(b"caf\xE9 au lait \xC3\xA9t\xE9"), TextEncoding::UTF_8);
     }
 
     #[test]

@@ -2,6 +2,11 @@
 
 mod document;
 mod encoding;
+mod input;
 
 pub use self::document::decode_document;
 pub use self::encoding::{TextEncoding, UnknownEncoding, UnmappableCharacter};
+pub use self::input::{NotText, decode_input, read_input};
+
+/// The byte order mark.
+pub const MARK: &str = "\u{FEFF}";

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, Read as _};
 
+use tools_text::decode_input;
+
 use super::input::{Line, prompt};
 use crate::error::Error;
 use crate::notice;
@@ -30,11 +32,11 @@ impl LineReader {
             if text.len() + length > MAX_BYTES {
                 return Err(prompt_error("it is longer than 1 MiB"));
             }
-            let line = std::str::from_utf8(&bytes).map_err(|_| prompt_error("it is not UTF-8"))?;
-            if line.is_empty() {
+            let line = decode_input(&bytes).map_err(|error| prompt_error(&error.to_string()))?;
+            if length == 0 {
                 return Ok(if text.is_empty() { Line::End } else { Line::Text(text) });
             }
-            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = line.strip_suffix('\n').unwrap_or(&line);
             let line = line.strip_suffix('\r').unwrap_or(line);
             match line.strip_suffix('\\') {
                 Some(start) => text = text + start + "\n",
@@ -60,7 +62,7 @@ mod tests {
     #[test]
     fn a_backslash_at_the_end_goes_on() {
         let expected = ["a", "", "b\nc\n d", "e"].map(|text| Line::Text(text.to_owned()));
-        assert_eq!(lines(b"a\r\n\nb\\\nc\\\r\n d\ne"), expected);
+        assert_eq!(lines(b"\xEF\xBB\xBFa\r\n\nb\\\nc\\\r\n d\ne"), expected);
         assert_eq!(lines(b"a\\"), [Line::Text("a\n".to_owned())]);
         assert_eq!(lines(b""), []);
     }

@@ -4,7 +4,7 @@
 //! narrow, so it does not hide the files above it either.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -129,12 +129,7 @@ fn candidates<'a>(directory: &'a Path, user: Option<&Path>) -> impl Iterator<Ite
 
 /// Reads a settings file.
 pub(super) fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
-    }
-    Ok(text)
+    tools_text::read_input(File::open(path)?, MAX_BYTES)
 }
 
 /// Returns true if another user except root owns the file. A directory above the working directory may be shared, like

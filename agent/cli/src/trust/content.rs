@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tools::Digest;
+use tools_text::TextEncoding;
 
 /// The content of a project's file at one moment. The text that is used must be the one in here: the file may change meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl Content {
     /// Creates the content of a file from the bytes that were read. `kind` separates the approvals of one kind from those of others.
     pub(crate) fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
         let digest = Digest::hash_bytes(bytes);
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = TextEncoding::of(bytes).decode(bytes).into_owned();
         Self { kind, path: resolved(path), text, digest, changed: changed(path), effects: Vec::new() }
     }
 
@@ -51,7 +52,7 @@ impl Content {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Returns the text. Bytes that are not UTF-8 are replaced.
+    /// Returns the text without a byte order mark. The encoding of bytes that are not UTF-8 is guessed.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -144,6 +144,7 @@ mod terminal_shown;
 mod terminal_unintended;
 #[cfg(unix)]
 mod terminal_whole;
+mod text_input;
 mod trust;
 #[cfg(unix)]
 mod trust_content;

@@ -10,6 +10,7 @@ mod yaml;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tools_text::{TextEncoding, decode_input};
 
 pub use fault::Fault;
 
@@ -67,11 +68,10 @@ impl SkillText {
     /// ```
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut faults = Vec::new();
-        let text = String::from_utf8_lossy(bytes);
-        if matches!(text, std::borrow::Cow::Owned(_)) {
+        if decode_input(bytes).is_err() {
             faults.push(Fault::NotUtf8);
         }
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n").replace('\r', "\n");
+        let text = TextEncoding::of(bytes).decode(bytes).replace("\r\n", "\n").replace('\r', "\n");
         let Parts { front_matter, body } = Parts::split(&text, &mut faults);
         let mut front_matter = match front_matter {
             None => FrontMatter::default(),

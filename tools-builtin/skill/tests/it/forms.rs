@@ -107,7 +107,7 @@ const FORMS: &[Form] = &[
     form!("capitals in keys", "keys/SKILL.md",
         b"---\nName: keys\nDescription: Has capitals.\n---\nText\n", "keys", "Has capitals.", []),
     form!("Latin-1, from an old editor", "latin/SKILL.md",
-        b"---\nname: latin\ndescription: Br\xfccken und T\xfcrme.\n---\nText\n", "latin", "Br\u{fffd}cken und T\u{fffd}rme.", ["not UTF-8"]),
+        b"---\nname: latin\ndescription: Br\xfccken und T\xfcrme.\n---\nText\n", "latin", "Brücken und Türme.", ["not UTF-8"]),
     form!("a description that is a list", "list/SKILL.md",
         b"---\nname: list\ndescription:\n  - Finds mushrooms\n  - Names them\n---\nText\n", "list", "Finds mushrooms, Names them",
         ["description is not a text"]),

@@ -41,6 +41,7 @@ attributes! {
     Height = "height",
     Hidden = "hidden",
     Href = "href",
+    HttpEquiv = "http-equiv",
     Id = "id",
     Lang = "lang",
     Name = "name",

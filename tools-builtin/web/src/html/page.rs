@@ -14,10 +14,11 @@ use super::base::Base;
 use super::element::Element;
 use super::frame::Effect;
 use super::open_elements::OpenElements;
+use super::refresh;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
-use crate::markdown::{Document, Inline, Notation, Table, in_code};
+use crate::markdown::{Document, Inline, Notation, Table, destination, escape_text, in_code, without_soft_hyphens};
 use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
@@ -25,6 +26,9 @@ const MAX_TITLE: usize = 300;
 
 /// The least text that `<main>` must have to stand for the page, in bytes.
 const MIN_MAIN: usize = 200;
+
+/// A page with less text than this, in bytes, may only lead on to another one.
+const LITTLE_TEXT: usize = 300;
 
 /// The number of tokens after which the builder asks whether to stop.
 const TOKENS_PER_CHECK: u32 = 256;
@@ -50,8 +54,19 @@ pub(super) struct Builder<'a> {
     title: Title,
     script: ScriptSigns,
     left_out: Vec<LeftOut>,
-    /// The parts of the document that are in `<main>`.
+    /// The number of start tags, by which a part of the page is known when it is read again.
+    starts: usize,
+    /// The part beside the content that is open.
+    beside: Option<usize>,
+    /// The parts that are not left out, because they contain the content.
+    kept: &'a [usize],
+    /// The parts that were left out although they contain the content.
+    with_content: Vec<usize>,
+    /// The parts of the document that are in `<main>` or `<article>`.
     main: Vec<(usize, usize)>,
+    has_main: bool,
+    /// The address that the page leads on to.
+    next: Option<String>,
     notation: Notation,
     whole: bool,
     limit: usize,
@@ -77,7 +92,15 @@ struct Title {
 }
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(url: &Url, notation: Notation, whole: bool, limit: usize, stop: Stop<'a>) -> Self {
+    /// Begins a page. `kept` has the parts beside the content that are not left out.
+    pub(super) fn new(
+        url: &Url,
+        notation: Notation,
+        whole: bool,
+        kept: &'a [usize],
+        limit: usize,
+        stop: Stop<'a>,
+    ) -> Self {
         Self {
             open: OpenElements::new(),
             document: Document::new(notation, limit),
@@ -93,7 +116,13 @@ impl<'a> Builder<'a> {
             title: Title::default(),
             script: ScriptSigns::default(),
             left_out: Vec::new(),
+            starts: 0,
+            beside: None,
+            kept,
+            with_content: Vec::new(),
             main: Vec::new(),
+            has_main: false,
+            next: None,
             notation,
             whole,
             limit,
@@ -112,6 +141,7 @@ impl<'a> Builder<'a> {
         let cut = self.cut.or(self.document.is_full().then_some(Cut::Length));
         let mut text = self.document.into_text();
         if !self.whole
+            && self.has_main
             && let Some(main) = main_text(&text, &self.main)
         {
             self.left_out.push(LeftOut::OutsideMain);
@@ -120,8 +150,17 @@ impl<'a> Builder<'a> {
         self.left_out.sort_unstable();
         self.left_out.dedup();
         let title = self.title.into_text();
-        let needs_scripts = self.script.needs_scripts(&text);
-        Page { title, text, left_out: self.left_out, needs_scripts, cut }
+        let next = self.next.filter(|next| text.len() < LITTLE_TEXT && !self.base.is_page(next));
+        let needs_scripts = next.is_none() && self.script.needs_scripts(&text);
+        if let Some(next) = &next {
+            text = match self.notation {
+                Notation::Markdown => format!("{text}\n\n[{}]({})", escape_text(next), destination(next)),
+                Notation::Plain => format!("{text}\n\n{next}"),
+            };
+            text = text.trim_start().to_owned();
+        }
+        let leads_on = next.is_some();
+        Page { title, text, left_out: self.left_out, with_content: self.with_content, needs_scripts, leads_on, cut }
     }
 
     /// Reads an element of the head.
@@ -135,9 +174,20 @@ impl<'a> Builder<'a> {
             Element::Meta if attributes.value(Attribute::Property) == Some("og:title") => {
                 self.title.shared = attributes.value(Attribute::Content).map(clean);
             }
+            Element::Meta if attributes.value(Attribute::HttpEquiv).is_some_and(is_refresh) => {
+                let address = attributes.value(Attribute::Content).and_then(refresh::of_meta);
+                self.lead_on(address);
+            }
             _ => {}
         }
         self.script.read(element, attributes);
+    }
+
+    /// Takes the first address that the page leads on to.
+    fn lead_on(&mut self, address: Option<&str>) {
+        if self.next.is_none() {
+            self.next = address.and_then(|address| self.base.source(address));
+        }
     }
 
     fn hidden_text(&mut self, text: &str) {
@@ -159,7 +209,12 @@ impl Sink for Builder<'_> {
         self.end_element(element);
     }
 
+    fn script(&mut self, script: &str) {
+        self.lead_on(refresh::of_script(script));
+    }
+
     fn text(&mut self, text: &str) {
+        let text = &*without_soft_hyphens(text);
         if self.hidden > 0 {
             return self.hidden_text(text);
         }
@@ -205,10 +260,14 @@ impl Title {
     }
 }
 
+fn is_refresh(name: &str) -> bool {
+    name.trim().eq_ignore_ascii_case("refresh")
+}
+
 /// Returns the first words of a text.
 fn clean(text: &str) -> String {
     let mut title = String::new();
-    for word in text.split_whitespace() {
+    for word in without_soft_hyphens(text).split_whitespace() {
         if title.len() + word.len() >= MAX_TITLE {
             break;
         }

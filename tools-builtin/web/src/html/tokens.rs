@@ -20,6 +20,8 @@ pub(crate) trait Sink {
     fn end(&mut self, element: Element);
     /// Called for text, whose parts may arrive one by one.
     fn text(&mut self, text: &str);
+    /// Called for a script.
+    fn script(&mut self, _script: &str) {}
     /// Returns true inside of `svg` and `math`, where the tokens follow the rules of XML.
     fn is_foreign(&self) -> bool;
     /// Returns true if the sink takes no more tokens.
@@ -146,8 +148,7 @@ impl<'a> Tokenizer<'a> {
         match kind {
             RawText::Decoded => sink.text(&decoded(text)),
             RawText::Verbatim | RawText::Rest => sink.text(&normalized(text)),
-            // No part of a page's text.
-            RawText::Script => {}
+            RawText::Script => sink.script(text),
         }
     }
 

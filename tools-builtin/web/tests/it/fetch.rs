@@ -261,3 +261,112 @@ async fn a_page_that_needs_scripts_says_so() {
         assert_eq!(texts[1].contains("JavaScript"), needs, "{page}: {}", texts[1]);
     }
 }
+
+#[tokio::test]
+async fn a_page_that_is_only_a_refresh_names_its_target() {
+    let script = |code: &str| format!("<html><body><script>{code}</script></body></html>");
+    for (page, next) in [
+        ("<meta http-equiv=refresh content='0; url=next/page.html'>".to_owned(), Some("/next/page.html")),
+        (
+            "<META HTTP-EQUIV=\"Refresh\" CONTENT=\"5;URL='/b?c=d&amp;e'\"><p>This page has moved.".to_owned(),
+            Some("/b?c=d&e"),
+        ),
+        ("<noscript><meta http-equiv=refresh content='0;url=/plain'></noscript>".to_owned(), Some("/plain")),
+        ("<base href=/docs/><meta http-equiv=refresh content=0;intro>".to_owned(), Some("/docs/intro")),
+        (script("window.location.replace('/latest/')"), Some("/latest/")),
+        (script("window.location.href = \"/en\" + location.search"), Some("/en")),
+        ("<meta http-equiv=refresh content=30><p>Scores".to_owned(), None),
+        ("<meta http-equiv=refresh content='30; url=/'><p>Scores".to_owned(), None),
+        ("<meta http-equiv=refresh content='0; url=javascript:1'>".to_owned(), None),
+        (format!("<meta http-equiv=refresh content='900; url=/x'><p>{}", "Text. ".repeat(100)), None),
+    ] {
+        let server = serve("text/html", page.clone()).await;
+        for (format, is_link) in [("markdown", true), ("text", false)] {
+            let texts = texts(&server, json!({"format": format})).await.unwrap();
+            assert_eq!(texts[1].contains("leads on"), next.is_some(), "{page}: {texts:?}");
+            if let Some(next) = next {
+                let shown = if is_link { format!("]({})", server.url(next)) } else { server.url(next) };
+                assert!(texts[0].contains(&shown), "{page}: {texts:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn soft_hyphens_are_no_part_of_the_text() {
+    let page = "<title>Donau&shy;dampf</title><h1>Donau\u{AD}dampf</h1><p>Schiff&#173;fahrts<b>ge\u{AD}sell</b>schaft \
+                <a href=/a title='x'>Kapi&#xAD;tän</a> <img src=/b alt='Mü&shy;tze'> <code>some&shy;name</code>\
+                <pre>other&shy;name</pre><table><tr><th>Spal&shy;te<tr><td>Wer&shy;t</table>";
+    let server = serve("text/html; charset=utf-8", page).await;
+    for format in ["markdown", "text"] {
+        let texts = texts(&server, json!({"format": format})).await.unwrap();
+        assert!(!texts[0].contains('\u{AD}'), "{}", texts[0]);
+        for word in ["Title: Donaudampf", "Kapitän", "Mütze", "somename", "othername", "Spalte", "Wert"] {
+            assert!(texts[0].contains(word), "{word}: {}", texts[0]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_contains_main_or_article_is_never_left_out() {
+    let words = "Many words of the content. ".repeat(20);
+    for page in [
+        format!("<nav>menu</nav><div class=cookie-banner-wrapper>a<main><p>{words}</main></div><footer>end</footer>"),
+        format!("<div role=dialog><article><p>{words}</article></div>"),
+        format!("<aside class=sidebar><nav>menu<div role=main><p>{words}</div></nav></aside>"),
+        format!("<footer><section><article><p>{words}</section></footer>"),
+        format!("<main><p>{}</main><article><p>{words}</article>", "Something else. ".repeat(20)),
+        format!("<div role=banner><p>{words}<main><p>Something else.</main></div>"),
+    ] {
+        let server = serve("text/html", page.clone()).await;
+        let text = texts(&server, json!({})).await.unwrap().concat();
+        assert!(text.contains(words.trim()), "{page}: {text}");
+        assert!(!text.contains("\nmenu\n") || page.contains("sidebar"), "{page}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn the_charset_is_that_of_the_header_the_mark_the_page_or_a_guess() {
+    let russian = "Съешь же ещё этих мягких французских булок";
+    let bytes = |label: &str| tools_text::TextEncoding::from_label(label).unwrap().encode(russian, false).unwrap();
+    let utf16 = [&b"\xFF\xFE"[..], &bytes("utf-16le")].concat();
+    let late = [vec![b' '; 2000], b"<meta charset=koi8-r>".to_vec(), bytes("koi8-r")].concat();
+    for (content_type, body) in [
+        ("text/html; charset=windows-1251", bytes("windows-1251")),
+        ("text/html;charset=\"koi8-r\";", bytes("koi8-r")),
+        ("text/html; Charset='ibm866' ; x", bytes("ibm866")),
+        ("text/html; charset=utf-8", utf16),
+        ("text/html", late),
+        ("text/html; charset=nonesuch", bytes("windows-1251")),
+        ("text/plain", bytes("koi8-r")),
+    ] {
+        let server = serve(content_type, body).await;
+        let text = texts(&server, json!({})).await.unwrap().concat();
+        assert!(text.contains(russian), "{content_type}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn codings_of_careless_servers_are_read_and_a_cut_is_named() {
+    use std::io::Write as _;
+
+    let page = (0..3000).map(|line| format!("<p>Line {line}")).collect::<String>();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    encoder.write_all(page.as_bytes()).unwrap();
+    let whole = encoder.finish().unwrap();
+    let cut = whole[..whole.len() / 2].to_vec();
+    for (coding, body, is_cut) in [("x-gzip", whole, false), ("gzip", cut, true)] {
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-encoding: {coding}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let server = TestServer::start(move |_| [head.as_bytes(), &body].concat()).await;
+        let texts = texts(&server, json!({})).await.unwrap();
+        assert!(texts[0].contains("Line 7\n"), "{}", texts[0]);
+        assert_eq!(texts[1].contains("is cut"), is_cut, "{}", texts[1]);
+    }
+    let head = "HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\ncontent-length: 4\r\n\r\ntext";
+    let server = TestServer::start(move |_| head.as_bytes().to_vec()).await;
+    let error = texts(&server, json!({})).await.unwrap_err().to_string();
+    assert!(error.contains("zstd"), "{error}");
+}

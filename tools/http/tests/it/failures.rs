@@ -50,7 +50,9 @@ async fn a_response_that_is_not_http_is_invalid() {
         b"HTTP/1.1 200 OK\r\na\x00b: c\r\n\r\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
-        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\n\x1f\x8b\xff\xff\xff",
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\ncontent-length: 5\r\n\r\n\xff\xff\xff\xff\xff",
+        b"HTTP/1.1 200 OK\r\ncontent-encoding: zstd\r\ncontent-length: 5\r\n\r\nhello",
         b"HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 5\r\n\r\n\xff\xff\xff\xff\xff",
     ] {
         let invalid = after(bytes).await.unwrap_err();

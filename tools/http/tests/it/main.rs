@@ -5,6 +5,7 @@
 
 mod canary;
 mod cancellation;
+mod codings;
 mod failures;
 mod limits;
 mod programs;

@@ -1,7 +1,7 @@
 //! [`McpFile`]: a file of servers.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -292,12 +292,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no regular file"));
     }
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(io::Error::other(format!("it is longer than {MAX_BYTES} bytes")));
-    }
-    Ok(Some(text))
+    tools_text::read_input(file, MAX_BYTES).map(Some)
 }
 
 fn replace(path: &Path, text: &str, owner: FileOwner) -> io::Result<()> {

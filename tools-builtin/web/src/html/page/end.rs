@@ -66,7 +66,10 @@ impl Builder<'_> {
     fn end_effect(&mut self, effect: Effect, position: usize) {
         match effect {
             Effect::None => {}
-            Effect::Hidden => self.hidden -= 1,
+            Effect::Hidden => {
+                self.hidden -= 1;
+                self.beside = None;
+            }
             Effect::Mark(mark) => self.inline.close(mark),
             Effect::Code => self.inline.close_code(),
             Effect::Pre => self.end_pre(),

@@ -9,9 +9,15 @@ use crate::html::open_elements::is_scope;
 use crate::html::visibility::{beside_content, is_hidden, is_line_number};
 use crate::markdown::{Mark, Table, destination};
 
+/// Returns true for the elements that hold the content of a page.
+fn is_content(element: Element, attributes: &Attributes) -> bool {
+    matches!(element, Element::Main | Element::Article) || attributes.value(Attribute::Role) == Some("main")
+}
+
 impl Builder<'_> {
     /// Reads a start tag.
     pub(super) fn start_element(&mut self, element: Element, attributes: &Attributes) {
+        self.starts += 1;
         self.read_head(element, attributes);
         if matches!(element, Element::Html | Element::Body | Element::Head) {
             return;
@@ -25,6 +31,11 @@ impl Builder<'_> {
         }
         if element.is_block() && self.hidden == 0 {
             self.break_block();
+        }
+        if let Some(part) = self.beside.filter(|_| is_content(element, attributes)) {
+            self.with_content.push(part);
+            // Once is enough.
+            self.beside = None;
         }
         let effect = if self.open.is_full() || self.hidden > 0 {
             Effect::None
@@ -80,11 +91,12 @@ impl Builder<'_> {
             return false;
         }
         let in_content = self.open.has(Element::Main) || self.open.has(Element::Article);
-        let beside = beside_content(element, attributes, in_content);
-        if let Some(part) = beside
-            && !self.left_out.contains(&part)
-        {
-            self.left_out.push(part);
+        let beside = beside_content(element, attributes, in_content).filter(|_| !self.kept.contains(&self.starts));
+        if let Some(part) = beside {
+            self.beside = Some(self.starts);
+            if !self.left_out.contains(&part) {
+                self.left_out.push(part);
+            }
         }
         beside.is_some()
     }
@@ -139,7 +151,7 @@ impl Builder<'_> {
                 self.unfold_table();
                 if self.table.is_none() && self.document.begin_quote() { Effect::Container } else { Effect::None }
             }
-            _ if element == Main || attributes.value(Attribute::Role) == Some("main") => self.start_main(),
+            _ if is_content(element, attributes) => self.start_main(element != Article),
             _ if element.is_preformatted() => self.start_pre(attributes),
             _ => match (element.heading_level(), language(attributes)) {
                 (Some(level), _) => self.start_heading(level),
@@ -197,7 +209,8 @@ impl Builder<'_> {
         Effect::Heading
     }
 
-    fn start_main(&mut self) -> Effect {
+    fn start_main(&mut self, is_main: bool) -> Effect {
+        self.has_main |= is_main;
         if self.open.innermost_mut(|effect| matches!(effect, Effect::Main(_))).is_some() {
             return Effect::None;
         }
