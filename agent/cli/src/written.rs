@@ -250,3 +250,85 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
 }
+
+#[cfg(all(unix, feature = "mcp"))]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record, and a root beside it.
+    fn place(folder: &Path) -> (Written, PathBuf) {
+        let root = folder.join("root");
+        fs::create_dir(&root).unwrap();
+        (Written { folder: folder.join("state") }, root)
+    }
+
+    fn paths(written: &Written, root: &Path) -> Vec<String> {
+        let mut paths: Vec<_> = written.below(root).unwrap().into_iter().map(|file| file.path).collect();
+        paths.sort();
+        paths
+    }
+
+    #[test]
+    fn the_files_of_a_program_are_known_while_it_runs_and_after_its_host_has_died() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::write(root.join("before"), "").unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, &[PathBuf::from("/")]).unwrap();
+        assert_eq!(paths(&written, &root), Vec::<String>::new());
+        fs::write(root.join("during"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during"]);
+        // A host that has died leaves its record, with a process that is no more.
+        let mut running: Running = read(&watch.file).unwrap();
+        running.process = i32::MAX as u32;
+        write(&watch.file, &serde_json::to_vec(&running).unwrap()).unwrap();
+        fs::write(root.join("later"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during", "later"]);
+        assert!(!watch.file.exists());
+        drop(watch);
+        fs::write(root.join("after"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during", "later"]);
+    }
+
+    #[test]
+    fn files_outside_of_the_trees_of_a_program_are_not_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::create_dir(root.join("in")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, &[root.join("in")]).unwrap();
+        ["in/a", "out"].iter().for_each(|file| fs::write(root.join(file), "").unwrap());
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["in", "in/a"]);
+    }
+
+    #[test]
+    fn many_files_of_a_program_become_their_folders_and_many_records_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["a/b"]);
+        assert!(written.below(&root).unwrap()[0].is_whole);
+        for number in 0..=MAX_RECORDS {
+            written.note_write(&root, &root.join(number.to_string())).unwrap();
+        }
+        let left = written.below(&root).unwrap();
+        assert!(left.len() < MAX_RECORDS && left.iter().any(|file| file.path.is_empty() && file.is_whole));
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_stands_for_all_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        written.note_write(&root, &root.join("a")).unwrap();
+        let file =
+            entries(&written.folder_of(&root)).unwrap().into_iter().find(|file| is_named(file, "file-")).unwrap();
+        fs::write(file, "{").unwrap();
+        assert_eq!(paths(&written, &root), [""]);
+    }
+}

@@ -187,3 +187,29 @@ fn a_session_that_rewrites_its_own_server_does_not_start_it() {
     assert!(!crib.root().join("evil").exists() && !mark.exists(), "{ended:#?}");
     assert!(ended.stdout.contains("mcp approve clock"), "{ended:#?}");
 }
+
+#[test]
+fn protected_files_that_a_server_with_a_grant_left_are_moved_aside_before_the_next_session() {
+    let crib = Crib::new();
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let root = crib.root();
+    let program = root.join("sub/server");
+    let own = std::env::current_exe().unwrap();
+    fs::hard_link(&own, &program).or_else(|_| fs::copy(&own, &program).map(drop)).unwrap();
+    let mut server = crate::mcp_server::entry("Reads.", false);
+    server["command"] = json!(program);
+    server["toolcrib"] = json!({"grant": ["fs:read:**", "fs:write:**"]});
+    write_user(&crib, &json!({"mcpServers": {"s": server}}));
+    for file in [".envrc", "sub/AGENTS.md", "plain.txt"] {
+        let path = format!("path={}", root.join(file).display());
+        let flags = ["append=x", "--grant", "world:write:**"];
+        let called = crib.run(&[&["call", "mcp:s/read", &path], &flags[..]].concat()).expect(0);
+        assert!(called.stdout.contains("Ok("), "{called:#?}");
+    }
+    let next = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
+    let there = [".envrc", "sub/AGENTS.md", "plain.txt"].map(|file| root.join(file).exists());
+    assert_eq!(there, [false, false, true], "{next:#?}");
+    assert!(crib.run(&["doctor"]).stdout.contains(".envrc"));
+}
