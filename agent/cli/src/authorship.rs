@@ -20,9 +20,11 @@ use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
 use crate::folders;
+use crate::written::Written;
 use committed::Committed;
 use git::Git;
 use mark::Marks;
+pub(crate) use mark::is_alive;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 
@@ -106,14 +108,14 @@ impl FileJudge for Authorship {
     }
 
     fn note_write(&self, path: &Path) -> io::Result<()> {
+        Written::own().map_or(Ok(()), |written| written.note_write(&self.root, path))?;
         self.marks.as_ref().map_or(Ok(()), |marks| marks.note_write(&self.root, path))
     }
 
     fn watch_writes(&self, trees: &[PathBuf], kept: &[PathBuf]) -> io::Result<WriteWatch> {
-        match &self.marks {
-            Some(marks) => Ok(Box::new(marks.watch(&self.root, trees, kept)?)),
-            None => Ok(Box::new(())),
-        }
+        let written = Written::own().map(|written| written.watch(&self.root, trees)).transpose()?;
+        let marked = self.marks.as_ref().map(|marks| marks.watch(&self.root, trees, kept)).transpose()?;
+        Ok(Box::new((written, marked)))
     }
 }
 

@@ -175,8 +175,14 @@ pub(crate) enum Error {
     #[error("there is no program {command:?} for the MCP server {server}; install it, or change the command")]
     NoProgram { server: String, command: String },
     #[cfg(feature = "mcp")]
-    #[error("the MCP server {server} of the project waits for approval; run {} mcp approve {server}", program::name())]
+    #[error("the MCP server {server} waits for approval; run {} mcp approve {server}", program::name())]
     Unapproved { server: String },
+    #[cfg(feature = "mcp")]
+    #[error(
+        "a session wrote code that the MCP server {server} may run; run {} mcp approve {server} to see it",
+        program::name()
+    )]
+    Rewritten { server: String },
     #[error("there is no folder for the state of this user, so no approval can be kept; set HOME")]
     NoState,
     #[error(transparent)]
@@ -273,7 +279,7 @@ impl Error {
             #[cfg(feature = "mcp")]
             Self::NoServer { .. } => Exit::NotFound,
             #[cfg(feature = "mcp")]
-            Self::Unapproved { .. } => Exit::Refused,
+            Self::Unapproved { .. } | Self::Rewritten { .. } => Exit::Refused,
             Self::WrongDigest { .. } => Exit::Refused,
             #[cfg(feature = "mcp")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,

@@ -84,6 +84,7 @@ mod trust;
 mod web;
 mod wire;
 mod wording;
+mod written;
 
 use std::process::ExitCode;
 

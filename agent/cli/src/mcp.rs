@@ -5,6 +5,8 @@ mod absent;
 #[cfg(feature = "mcp")]
 mod attach;
 #[cfg(feature = "mcp")]
+mod code;
+#[cfg(feature = "mcp")]
 mod control;
 #[cfg(feature = "mcp")]
 mod decisions;

@@ -104,9 +104,7 @@ impl Prepared {
         let (program, cwd) = (program.to_owned(), cwd.to_owned());
         let (args, env) = (args.to_vec(), env.to_vec());
         let request = Request { program, args, env, cwd, script: None, input: Input::Text(String::new()) };
-        // A server runs as long as its session, and others write the workspace meanwhile.
-        let prepared = Self::for_call(cx, request, Streams::Pipes).await?;
-        Ok(Self { watch: None, ..prepared })
+        Self::for_call(cx, request, Streams::Pipes).await?.recorded().await
     }
 
     /// Returns the command that starts the program.

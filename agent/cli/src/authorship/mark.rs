@@ -249,12 +249,12 @@ fn now() -> i128 {
 
 /// Returns true if a process may still run.
 #[cfg(unix)]
-fn is_alive(process: u32) -> bool {
+pub(crate) fn is_alive(process: u32) -> bool {
     let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     process.is_none_or(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(not(unix))]
-fn is_alive(_process: u32) -> bool {
+pub(crate) fn is_alive(_process: u32) -> bool {
     true
 }

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tools::Digest;
 use tools_mcp::client::ServerName;
 use tools_mcp::config::{ConfigError, FileOwner, McpFile, ServerEntry, ServerSettings, Transport, Variables};
 use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, TrustError};
 
+use super::code::ServerCode;
 use crate::error::Error;
 use crate::folders;
 use crate::notice;
@@ -16,6 +18,9 @@ use crate::root::RootOption;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";
+
+/// The fact about the files of a server that sessions wrote.
+const WRITTEN: &str = "written by sessions";
 
 /// The number of hexadecimal digits in the name of a workspace's folder.
 const DIGITS: usize = 32;
@@ -158,11 +163,7 @@ impl Inventory {
 
     /// Returns whether a session may use a server.
     pub(crate) fn standing(&self, server: &Configured) -> Standing {
-        let approval = match server.owner {
-            FileOwner::User => Ok(Approval::Given),
-            FileOwner::Project => self.approval(server).map(|(approval, _)| approval),
-        };
-        match approval {
+        match self.approval(server).map(|(approval, _)| approval) {
             Ok(Approval::Given) => match self.resolve(server) {
                 Ok(resolved) if server.entry.is_disabled => Standing::Disabled(resolved),
                 Ok(resolved) => Standing::Ready(resolved),
@@ -174,13 +175,57 @@ impl Inventory {
         }
     }
 
-    /// Returns the decision about a project's server, and the facts that the user approves. Of its variables, only those in the command
-    /// and the working directory are read.
+    /// Returns the decision about a server, and the facts that the user approves. One of the user needs no approval before sessions wrote
+    /// its code. Of the variables, only those in the command and the working directory are among the facts.
     pub(crate) fn approval(&self, server: &Configured) -> Result<(Approval, Subject), Error> {
-        let program = self.program(server, &Variables::all(environment()))?;
+        let program = match self.program(server, &Variables::all(environment())) {
+            Err(_) if server.owner == FileOwner::User => None,
+            program => program?,
+        };
         let (executable, cwd) = program.as_ref().map(|program| (&program.executable, &*program.cwd)).unzip();
         let subject = Subject::new(self.workspace(), &server.name, &server.entry, executable, cwd);
+        let code = program.as_ref().and_then(|program| self.code(server, program));
+        let written = code.map_or(Ok(Value::Null), |code| code.written())?;
+        if server.owner == FileOwner::User && written.is_null() {
+            return Ok((Approval::Given, subject));
+        }
+        let subject = subject.with_fact(WRITTEN, written);
         Ok((self.approvals().find(&subject)?, subject))
+    }
+
+    /// Returns the files that a server may run outside of walls. Returns `None` for a server with walls.
+    fn code(&self, server: &Configured, program: &Program) -> Option<ServerCode> {
+        let transport = server.entry.expand(&Variables::all(environment()));
+        let transport = transport.unwrap_or_else(|_| server.entry.transport.clone());
+        let Transport::Stdio { args, env, cwd, .. } = transport else { return None };
+        server.settings.grant.is_none().then(|| ServerCode {
+            server: server.name.to_string(),
+            owner: server.owner,
+            workspace: self.root().to_owned(),
+            programs: [program.executable.path.clone(), program.executable.target.clone()],
+            cwd: program.cwd.clone(),
+            has_own_cwd: cwd.is_some(),
+            words: args.into_iter().chain(env.into_values()).collect(),
+        })
+    }
+
+    /// Returns a check that fails once a session has written code of a server that is ready. Call it before each start.
+    pub(super) fn check_of_code(
+        &self,
+        server: &Configured,
+        program: &Program,
+    ) -> Result<impl Fn() -> Result<(), Error> + Send + Sync + use<>, Error> {
+        let code = self.code(server, program);
+        let ready = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
+        let (approvals, workspace, name) = (self.approvals(), self.workspace.clone(), server.name.to_string());
+        Ok(move || {
+            let now = code.as_ref().map_or(Ok(Value::Null), ServerCode::written)?;
+            let is_approved = || {
+                let approved = approvals.approved(&workspace, &name)?;
+                Ok::<_, Error>(approved.is_some_and(|approved| approved.fact(WRITTEN) == Some(&now)))
+            };
+            if now == ready || is_approved()? { Ok(()) } else { Err(Error::Rewritten { server: name.clone() }) }
+        })
     }
 
     /// Returns a server that may start or be connected.

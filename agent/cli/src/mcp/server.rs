@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tools::{Grant, ToolContext};
+use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
 use tools_mcp::client::{HttpServer, Import, Server, StdioServer};
 use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
@@ -36,7 +36,9 @@ pub(crate) fn import(
 ) -> Result<Import, Error> {
     let Resolved { transport, program, url_values } = resolved;
     let reached = match (transport, program) {
-        (Transport::Stdio { args, mut env, .. }, Some(Program { executable, cwd })) => {
+        (Transport::Stdio { args, mut env, .. }, Some(program)) => {
+            let check = inventory.check_of_code(server, &program)?;
+            let Program { executable, cwd } = program;
             env.insert(program::variable(NESTED), "1".to_owned());
             match &server.settings.grant {
                 None => Server::from(
@@ -44,7 +46,8 @@ pub(crate) fn import(
                         StdioServer::new(&executable.path.to_string_lossy())
                             .with_name(server.name.as_str())
                             .with_args(args)
-                            .with_cwd(cwd),
+                            .with_cwd(cwd)
+                            .with_check(move || check().map_err(|error| unavailable(&error))),
                         |server, (name, value)| server.with_env(name, value),
                     ),
                 ),
@@ -168,6 +171,10 @@ fn confined(
         }
     };
     StdioServer::from_launcher(server.name.as_str(), launcher).into()
+}
+
+fn unavailable(error: &Error) -> ToolError {
+    ToolErrorKind::Unavailable { reason: error.to_string() }.into()
 }
 
 fn unusable(server: &Configured, error: impl std::fmt::Display) -> Error {

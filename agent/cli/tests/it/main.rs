@@ -51,6 +51,7 @@ mod loopback;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp;
 #[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+mod mcp_code;
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;

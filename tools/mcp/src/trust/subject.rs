@@ -70,6 +70,20 @@ impl Subject {
         Self { workspace: workspace.to_owned(), server: name.to_owned(), facts }
     }
 
+    /// Adds a fact. `null` adds none.
+    #[must_use]
+    pub fn with_fact(mut self, fact: &str, value: Value) -> Self {
+        if !value.is_null() {
+            self.facts.insert(fact.to_owned(), value);
+        }
+        self
+    }
+
+    /// Returns a fact. Returns `None` if it is absent.
+    pub fn fact(&self, fact: &str) -> Option<&Value> {
+        self.facts.get(fact)
+    }
+
     /// Returns the workspace.
     pub fn workspace(&self) -> &str {
         &self.workspace

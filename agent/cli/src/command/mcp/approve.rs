@@ -22,17 +22,18 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
     let mut inventory = Inventory::load(&options.root)?;
     inventory.warn();
     let mut server = inventory.find(&options.name)?;
-    if server.owner == FileOwner::Project {
-        let before = server.settings.clone();
+    let is_of_project = server.owner == FileOwner::Project;
+    let before = server.settings.clone();
+    if is_of_project {
         server.settings = server.settings.with_variables(variables);
-        if !approve_server(&inventory, &mut server, digests).await? {
-            return Ok(Exit::Refused);
-        }
-        if server.settings != before {
-            let workspace = inventory.workspace().to_owned();
-            inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
-            inventory.user.write(FileOwner::User)?;
-        }
+    }
+    if !approve_server(&inventory, &mut server, digests).await? {
+        return Ok(Exit::Refused);
+    }
+    if is_of_project && server.settings != before {
+        let workspace = inventory.workspace().to_owned();
+        inventory.user.set_project_variables(&workspace, server.name.as_str(), &server.settings)?;
+        inventory.user.write(FileOwner::User)?;
     }
     let connected = connect::connect(&inventory, &server, &options.root, &settings).await?;
     let pending = connected.pins.pending();
@@ -50,11 +51,12 @@ pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variable
     Ok(Exit::Success)
 }
 
-/// Returns true if a project's server is approved, or is so now. It gets the variables that it needs together with the approval of a
+/// Returns true if a server is approved, or is so now. It gets the variables that it needs together with the approval of a
 /// person.
 async fn approve_server(inventory: &Inventory, server: &mut Configured, digests: &[Digest]) -> Result<bool, Error> {
     let (approval, subject) = inventory.approval(server)?;
-    let mut missing: Vec<_> = server.entry.variables()?.into_iter().collect();
+    let is_of_project = server.owner == FileOwner::Project;
+    let mut missing: Vec<_> = server.entry.variables()?.into_iter().filter(|_| is_of_project).collect();
     missing.retain(|name| !server.settings.variables.contains(name));
     let changes = match approval {
         Approval::Given if missing.is_empty() => return Ok(true),

@@ -37,6 +37,8 @@ pub type Launched = (Launch, Box<dyn Any + Send + Sync>);
 
 type Launcher = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
 
+type Check = dyn Fn() -> Result<(), ToolError> + Send + Sync;
+
 /// A server that is a child process and speaks over its standard streams.
 ///
 /// - The process ends with all its descendants when the connection ends and when this process dies. The first line of `main` must be
@@ -54,6 +56,7 @@ type Launcher = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolErr
 pub struct StdioServer {
     name: Arc<str>,
     origin: Origin,
+    check: Option<Arc<Check>>,
 }
 
 /// Where the command comes from.
@@ -67,7 +70,7 @@ impl StdioServer {
     /// Creates a server from a program. A name without `/` is looked up in `PATH`.
     pub fn new(command: &str) -> Self {
         let origin = Origin::Command { command: command.to_owned(), args: Vec::new(), env: Vec::new(), cwd: None };
-        Self { name: command.into(), origin }
+        Self { name: command.into(), origin, check: None }
     }
 
     /// Creates a server whose command is made anew for each connection, such as one with walls around it. Other settings have no effect
@@ -93,7 +96,7 @@ impl StdioServer {
     where
         F: Future<Output = Result<Launched, ToolError>> + Send + 'static,
     {
-        Self { name: name.into(), origin: Origin::Launcher(Arc::new(move || Box::pin(launcher()))) }
+        Self { name: name.into(), origin: Origin::Launcher(Arc::new(move || Box::pin(launcher()))), check: None }
     }
 
     /// Sets the name that the log shows, which is otherwise the command.
@@ -130,6 +133,13 @@ impl StdioServer {
         self
     }
 
+    /// Sets a check that is made before each start. Its error takes the place of the start. It may block for a short time.
+    #[must_use]
+    pub fn with_check(mut self, check: impl Fn() -> Result<(), ToolError> + Send + Sync + 'static) -> Self {
+        self.check = Some(Arc::new(check));
+        self
+    }
+
     /// Starts the process. Must be called in a Tokio runtime with I/O. Its messages are lines of JSON-RPC of at most 16 MiB; a longer one
     /// ends the connection. While they are not read, the process waits.
     ///
@@ -146,6 +156,7 @@ impl StdioServer {
     }
 
     async fn launch(&self) -> Result<Launched, StdioError> {
+        self.check.as_ref().map_or(Ok(()), |check| check())?;
         let (command, args, more, cwd) = match &self.origin {
             Origin::Launcher(launcher) => return Ok(launcher().await?),
             Origin::Command { command, args, env, cwd } => (command, args, env, cwd),

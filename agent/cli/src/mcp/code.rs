@@ -1,0 +1,175 @@
+//! [`ServerCode`]: the files that a server outside of walls may run, and those of them that sessions wrote.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+use tools_mcp::config::FileOwner;
+
+use crate::error::Error;
+use crate::written::{Written, WrittenFile};
+
+/// Programs that fetch a package and run it.
+const RUNNERS: [&str; 7] = ["bunx", "docker", "npx", "pipx", "pnpx", "podman", "uvx"];
+
+/// The folders of dependencies.
+const DEPENDENCIES: [&str; 3] = ["node_modules", ".venv", "venv"];
+
+/// The most files that an approval shows.
+const SHOWN: usize = 20;
+
+/// The program of a server without a grant, which runs outside of walls.
+pub(crate) struct ServerCode {
+    pub(super) server: String,
+    pub(super) owner: FileOwner,
+    pub(super) workspace: PathBuf,
+    /// The program, as found and with its links resolved.
+    pub(super) programs: [PathBuf; 2],
+    pub(super) cwd: PathBuf,
+    /// True if the entry names the working directory.
+    pub(super) has_own_cwd: bool,
+    /// The arguments and the values of the environment, without references to variables.
+    pub(super) words: Vec<String>,
+}
+
+/// The files of a root that a server may run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Nothing,
+    /// Those beside the settings of package managers, and dependencies.
+    Dependencies,
+    /// Those of the workspace.
+    Workspace,
+    All,
+}
+
+impl ServerCode {
+    /// Returns the fact about the files that sessions wrote among those that the server may run. It changes with each such write. Returns
+    /// `null` if there are none.
+    ///
+    /// # Errors
+    /// Returns an error if the record of the files cannot be read.
+    pub(crate) fn written(&self) -> Result<Value, Error> {
+        let Some(written) = Written::own() else { return Ok(Value::Null) };
+        self.written_in(&written).map_err(|error| Error::Server {
+            server: self.server.clone(),
+            reason: format!("the record of what sessions wrote cannot be read: {error}; check the state folder"),
+        })
+    }
+
+    fn written_in(&self, written: &Written) -> std::io::Result<Value> {
+        let mut files: Vec<(PathBuf, u64)> = Vec::new();
+        for root in written.roots()? {
+            let reach = self.reach(&root);
+            if reach == Reach::Nothing {
+                continue;
+            }
+            let within = written.below(&root)?.into_iter().filter(|file| self.may_run(&root, file, reach));
+            files.extend(within.map(|file| (root.join(file.path), file.at)));
+        }
+        files.sort_by(|(one, first), (other, second)| (second, one).cmp(&(first, other)));
+        let Some((_, last)) = files.first() else { return Ok(Value::Null) };
+        let shown: Vec<_> = files.iter().take(SHOWN).map(|(path, _)| self.shown(path)).collect();
+        Ok(match files.len() - shown.len() {
+            0 => json!({"files": shown, "last": last.to_string()}),
+            more => json!({"files": shown, "more": more, "last": last.to_string()}),
+        })
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.workspace).unwrap_or(path);
+        if below.as_os_str().is_empty() { ".".to_owned() } else { below.to_string_lossy().into_owned() }
+    }
+
+    /// Returns true if the server may run a file, or one in a folder.
+    fn may_run(&self, root: &Path, file: &WrittenFile, reach: Reach) -> bool {
+        let path = root.join(&file.path);
+        let is_dependency = |below: &Path| {
+            below.components().count() == 1
+                || below.components().any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
+        };
+        match path.strip_prefix(&self.workspace) {
+            _ if reach == Reach::All || file.is_whole && self.workspace.starts_with(&path) => true,
+            Ok(below) => reach == Reach::Workspace || is_dependency(below),
+            Err(_) => false,
+        }
+    }
+
+    fn reach(&self, root: &Path) -> Reach {
+        let is_of_workspace = root.starts_with(&self.workspace) || self.workspace.starts_with(root);
+        match self.owner {
+            _ if self.leads_into(root) => Reach::All,
+            FileOwner::Project if is_of_workspace && self.is_runner() => Reach::Dependencies,
+            FileOwner::Project if is_of_workspace => Reach::Workspace,
+            _ => Reach::Nothing,
+        }
+    }
+
+    fn is_runner(&self) -> bool {
+        let is_shell_text = |word: &String| word.contains(char::is_whitespace) || word == "-c" || word == "--call";
+        let name = self.programs[0].file_stem();
+        let is_runner = name.is_some_and(|name| RUNNERS.iter().any(|runner| name == *runner));
+        is_runner && self.cwd == self.workspace && !self.words.iter().any(is_shell_text)
+    }
+
+    /// Returns true if the program, its working directory or one of its words lies in a root.
+    fn leads_into(&self, root: &Path) -> bool {
+        if self.programs.iter().any(|program| program.starts_with(root)) || self.has_own_cwd_in(root) {
+            return true;
+        }
+        let mut before: Option<&str> = None;
+        for word in &self.words {
+            // A package runner passes a folder on to the package, unless it is the package itself.
+            let is_passed_on = self.is_runner() && before.is_some_and(|before| !before.starts_with('-'));
+            let mut parts = parts(word);
+            if parts.any(|part| self.is_in(root, part, is_passed_on)) {
+                return true;
+            }
+            before = Some(word);
+        }
+        false
+    }
+
+    fn has_own_cwd_in(&self, root: &Path) -> bool {
+        let is_other = self.cwd != self.workspace || self.owner == FileOwner::User;
+        self.has_own_cwd && is_other && self.cwd.starts_with(root)
+    }
+
+    /// Returns true if a part of a word names something in a root. The root itself is only data if the word is passed on.
+    fn is_in(&self, root: &Path, part: &str, is_passed_on: bool) -> bool {
+        let path = normal(&self.cwd.join(part));
+        let real = path.canonicalize();
+        let is_root = path == root;
+        if is_root || !path.starts_with(root) && !real.as_ref().is_ok_and(|real| real.starts_with(root)) {
+            return is_root && !is_passed_on;
+        }
+        let folder = path.parent().filter(|folder| *folder != root && folder.is_dir());
+        real.is_ok() || part.starts_with('.') || folder.is_some() || has_stem(&path)
+    }
+}
+
+/// Returns a word, and the parts of it that can be paths, such as in `--require=./x` and `a:b`.
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    let separated = word.split(|letter: char| letter.is_whitespace() || "=:,;'\"()<>|&@".contains(letter));
+    [word].into_iter().chain(separated).filter(|part| !part.is_empty()).collect::<BTreeSet<_>>().into_iter()
+}
+
+/// Returns true if there is a file of this name with an end, such as `server.py` for `server`.
+fn has_stem(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| Path::new(&entry.file_name()).file_stem() == Some(name))
+}
+
+/// Returns the path without `.` and `..`, as its text says.
+fn normal(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut path, part| {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(path.pop()),
+            other => path.push(other),
+        }
+        path
+    })
+}

@@ -1,0 +1,334 @@
+//! [`Written`]: the files of workspaces that sessions wrote, for servers that run outside of walls.
+
+mod walk;
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io, process};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tools::Digest;
+use tools_store::private;
+
+use crate::authorship::is_alive;
+use crate::folders;
+
+/// The most files of one program. More are recorded as the folders in which they are.
+const MAX_OF_PROGRAM: usize = 64;
+
+/// The most records of a workspace. More are replaced by one that is about the whole workspace.
+const MAX_RECORDS: usize = 2000;
+
+/// The time by which the clock of files may be behind that of the system.
+const CLOCK_LAG: Duration = Duration::from_millis(50);
+
+/// The ends of the names of documents, which no program runs.
+const DOCUMENTS: [&str; 8] = ["adoc", "gif", "jpeg", "jpg", "md", "pdf", "png", "rst"];
+
+/// The name of the file with the path of a root.
+const ROOT: &str = "root";
+
+/// The files that sessions wrote, in the state folder of the user. Each root of a session has a folder:
+///
+/// - `file-*.json` is a [`WrittenFile`], with the time at which it was written last.
+/// - `program-*.json` is a [`Running`] program, whose files are not known yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Written {
+    folder: PathBuf,
+}
+
+/// A file or folder that a session wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WrittenFile {
+    /// The path below the root, empty for the root.
+    pub(crate) path: String,
+    /// The time in nanoseconds since 1970.
+    pub(crate) at: u64,
+    /// True if it stands for all that is in it.
+    pub(crate) is_whole: bool,
+}
+
+/// A program that may write these trees.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Running {
+    trees: Vec<PathBuf>,
+    from: u64,
+    process: u32,
+}
+
+/// The time in which a program may write. A drop records the files that it wrote.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    written: Written,
+    root: PathBuf,
+    file: PathBuf,
+}
+
+impl Written {
+    /// Returns the record of the user. Returns `None` if the user has no servers, because nothing reads it then.
+    pub(crate) fn own() -> Option<Self> {
+        let state = folders::state()?;
+        let has_servers = state.join("mcp").exists() || folders::servers().is_some_and(|file| file.exists());
+        has_servers.then(|| Self { folder: state.join("written") })
+    }
+
+    /// Notes that a tool is about to write a file, or all that is in a folder.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be recorded.
+    pub(crate) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
+        if is_document(path) {
+            return Ok(());
+        }
+        let path = path.strip_prefix(root).map(relative).unwrap_or_default();
+        self.put(root, &WrittenFile { path, at: now(), is_whole: true })
+    }
+
+    /// Notes that a program may write these trees until the returned value is dropped.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be recorded.
+    pub(crate) fn watch(&self, root: &Path, trees: &[PathBuf]) -> io::Result<Watch> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
+        let inside = trees.iter().filter(|tree| tree.starts_with(root) || root.starts_with(tree));
+        let trees = inside.map(|tree| if root.starts_with(tree) { root.to_owned() } else { tree.clone() }).collect();
+        let running = Running { trees, from, process: process::id() };
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let file = self.prepared(root)?.join(format!("program-{from}-{}-{count}.json", process::id()));
+        write(&file, &serde_json::to_vec(&running)?)?;
+        Ok(Watch { written: self.clone(), root: root.to_owned(), file })
+    }
+
+    /// Returns the roots in which sessions wrote files.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be read.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
+        let folders = entries(&self.folder)?;
+        folders.iter().map(|folder| read::<PathBuf>(&folder.join(ROOT))).collect()
+    }
+
+    /// Returns the files that sessions wrote below a root, also those of programs that still run. A record that cannot be read stands for
+    /// all files.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be read or recorded.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
+        let folder = self.folder_of(root);
+        for file in entries(&folder)?.iter().filter(|file| is_named(file, "program-")) {
+            self.settle(root, file)?;
+        }
+        let files = entries(&folder)?;
+        let files = files.iter().filter(|file| is_named(file, "file-"));
+        let whole = || WrittenFile { path: String::new(), at: 0, is_whole: true };
+        Ok(files.map(|file| read(file).unwrap_or_else(|_| whole())).collect())
+    }
+
+    /// Records the files that a program has written until now. Forgets the program if its session has ended.
+    fn settle(&self, root: &Path, file: &Path) -> io::Result<()> {
+        let running = match read::<Running>(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // It may have written all of it.
+            other => other.unwrap_or_else(|_| Running { trees: vec![root.to_owned()], from: 0, process: 0 }),
+        };
+        let mut found = BTreeMap::new();
+        for tree in &running.trees {
+            walk::changed(root, tree, running.from, &mut found);
+        }
+        for written in folded(found).into_values() {
+            self.put(root, &written)?;
+        }
+        if is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
+    }
+
+    fn put(&self, root: &Path, written: &WrittenFile) -> io::Result<()> {
+        let folder = self.prepared(root)?;
+        let name = Digest::hash_bytes(written.path.as_bytes()).to_string();
+        write(&folder.join(format!("file-{name}.json")), &serde_json::to_vec(written)?)?;
+        let mut files = entries(&folder)?;
+        files.retain(|file| is_named(file, "file-"));
+        if files.len() <= MAX_RECORDS {
+            return Ok(());
+        }
+        // The second record is later than any that another process replaced meanwhile.
+        let whole = || WrittenFile { path: String::new(), at: now(), is_whole: true };
+        let name = Digest::hash_bytes(b"").to_string();
+        let all = folder.join(format!("file-{name}.json"));
+        write(&all, &serde_json::to_vec(&whole())?)?;
+        files.iter().filter(|file| **file != all).try_for_each(|file| private::remove(file).map(drop))?;
+        write(&all, &serde_json::to_vec(&whole())?)
+    }
+
+    fn prepared(&self, root: &Path) -> io::Result<PathBuf> {
+        let folder = self.folder_of(root);
+        if !folder.join(ROOT).exists() {
+            private::create_folder(&folder)?;
+            write(&folder.join(ROOT), &serde_json::to_vec(root)?)?;
+        }
+        Ok(folder)
+    }
+
+    fn folder_of(&self, root: &Path) -> PathBuf {
+        self.folder.join(Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string())
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // The record stays if this fails, and the next reader tries again.
+        if self.written.settle(&self.root, &self.file).is_ok() {
+            let _ = private::remove(&self.file);
+        }
+    }
+}
+
+/// Returns the path below a root, as text.
+fn relative(below: &Path) -> String {
+    let names = below.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        _ => None,
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// Returns true if the name is that of a document.
+fn is_document(path: &Path) -> bool {
+    let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    end.is_some_and(|end| DOCUMENTS.contains(&&*end))
+}
+
+/// Replaces the deepest files by their folders until few are left.
+fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenFile> {
+    while files.len() > MAX_OF_PROGRAM {
+        let depth = |path: &str| if path.is_empty() { 0 } else { path.split('/').count() };
+        let deepest = files.keys().map(|path| depth(path)).max().unwrap_or_default();
+        let mut fewer: BTreeMap<String, WrittenFile> = BTreeMap::new();
+        for (path, mut file) in files {
+            if depth(&path) == deepest {
+                file.path = path.rsplit_once('/').map(|(folder, _)| folder.to_owned()).unwrap_or_default();
+                file.is_whole = true;
+            }
+            let same = fewer.entry(file.path.clone()).or_insert_with(|| file.clone());
+            same.at = same.at.max(file.at);
+            same.is_whole |= file.is_whole;
+        }
+        files = fewer;
+    }
+    files
+}
+
+/// Writes a file as a whole.
+fn write(file: &Path, content: &[u8]) -> io::Result<()> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    private::replace(file, &file.with_extension(format!("{}-{count}.draft", process::id())), content)
+}
+
+fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
+    Ok(serde_json::from_slice(&fs::read(file)?)?)
+}
+
+fn is_named(file: &Path, begin: &str) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(begin) && name.ends_with(".json"))
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| entry.map(|entry| entry.path())).collect(),
+    }
+}
+
+/// Returns the nanoseconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
+}
+
+#[cfg(all(unix, feature = "mcp"))]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record, and a root beside it.
+    fn place(folder: &Path) -> (Written, PathBuf) {
+        let root = folder.join("root");
+        fs::create_dir(&root).unwrap();
+        (Written { folder: folder.join("state") }, root)
+    }
+
+    fn paths(written: &Written, root: &Path) -> Vec<String> {
+        let mut paths: Vec<_> = written.below(root).unwrap().into_iter().map(|file| file.path).collect();
+        paths.sort();
+        paths
+    }
+
+    #[test]
+    fn the_files_of_a_program_are_known_while_it_runs_and_after_its_host_has_died() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::write(root.join("before"), "").unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, &[PathBuf::from("/")]).unwrap();
+        assert_eq!(paths(&written, &root), Vec::<String>::new());
+        fs::write(root.join("during"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during"]);
+        // A host that has died leaves its record, with a process that is no more.
+        let mut running: Running = read(&watch.file).unwrap();
+        running.process = i32::MAX as u32;
+        write(&watch.file, &serde_json::to_vec(&running).unwrap()).unwrap();
+        fs::write(root.join("later"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during", "later"]);
+        assert!(!watch.file.exists());
+        drop(watch);
+        fs::write(root.join("after"), "").unwrap();
+        assert_eq!(paths(&written, &root), ["", "during", "later"]);
+    }
+
+    #[test]
+    fn files_outside_of_the_trees_of_a_program_are_not_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::create_dir(root.join("in")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, &[root.join("in")]).unwrap();
+        ["in/a", "out"].iter().for_each(|file| fs::write(root.join(file), "").unwrap());
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["in", "in/a"]);
+    }
+
+    #[test]
+    fn many_files_of_a_program_become_their_folders_and_many_records_the_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["a/b"]);
+        assert!(written.below(&root).unwrap()[0].is_whole);
+        for number in 0..=MAX_RECORDS {
+            written.note_write(&root, &root.join(number.to_string())).unwrap();
+        }
+        let left = written.below(&root).unwrap();
+        assert!(left.len() < MAX_RECORDS && left.iter().any(|file| file.path.is_empty() && file.is_whole));
+    }
+
+    #[test]
+    fn a_record_that_cannot_be_read_stands_for_all_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        written.note_write(&root, &root.join("a")).unwrap();
+        let file =
+            entries(&written.folder_of(&root)).unwrap().into_iter().find(|file| is_named(file, "file-")).unwrap();
+        fs::write(file, "{").unwrap();
+        assert_eq!(paths(&written, &root), [""]);
+    }
+}

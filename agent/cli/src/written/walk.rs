@@ -1,0 +1,61 @@
+//! Finds the files that changed since a program began.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Metadata};
+use std::path::Path;
+
+use super::{WrittenFile, is_document, relative};
+
+/// The most entries that are looked at.
+const MAX_ENTRIES: usize = 500_000;
+
+/// Adds the entries of a tree that changed after a time. A folder changes with each entry that is added, moved or removed in it, and when
+/// it is moved itself. An entry that cannot be read stands for all that is in it, and so does the tree if it has too many.
+pub(super) fn changed(root: &Path, tree: &Path, from: u64, found: &mut BTreeMap<String, WrittenFile>) {
+    let mut waiting = vec![tree.to_owned()];
+    let mut add = |path: &Path, at: u64, is_whole: bool| {
+        let path = path.strip_prefix(root).map(relative).unwrap_or_default();
+        found.insert(path.clone(), WrittenFile { path, at, is_whole });
+    };
+    let mut count = 0;
+    while let Some(path) = waiting.pop() {
+        count += 1;
+        if count > MAX_ENTRIES {
+            return add(tree, from, true);
+        }
+        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        let at = time(&metadata);
+        let is_changed = at >= from;
+        if !metadata.is_dir() {
+            if is_changed && !is_document(&path) {
+                add(&path, at, false);
+            }
+            continue;
+        }
+        match fs::read_dir(&path).and_then(Iterator::collect::<Result<Vec<_>, _>>) {
+            Ok(entries) => {
+                // The folder of git is no code of a server, and reading commands change it.
+                waiting.extend(entries.iter().filter(|entry| entry.file_name() != ".git").map(fs::DirEntry::path));
+                if is_changed {
+                    add(&path, at, false);
+                }
+            }
+            Err(_) => add(&path, at, true),
+        }
+    }
+}
+
+/// Returns the time of the last change in nanoseconds since 1970. No program can choose it.
+#[cfg(unix)]
+fn time(metadata: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let nanos = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
+    u64::try_from(nanos).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn time(metadata: &Metadata) -> u64 {
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.map_or(u64::MAX, |time| time.as_nanos() as u64)
+}
