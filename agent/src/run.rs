@@ -14,6 +14,7 @@ mod pending_call;
 mod stored_run;
 
 use serde::{Deserialize, Serialize};
+use tools::context::UrlCount;
 use tools::protocol::{Message, Part, Role};
 use tools::{ErrorCode, ToolCall, ToolError, ToolResult};
 
@@ -88,6 +89,8 @@ pub struct Run {
     approval_key: Option<ApprovalKey>,
     /// True if the session has read text from the open world.
     exposed: bool,
+    /// The URLs that the session has read without a question since then.
+    urls: UrlCount,
     state: State,
 }
 
@@ -141,6 +144,7 @@ impl Run {
             prefix: None,
             approval_key: None,
             exposed: false,
+            urls: UrlCount::default(),
             state: State::Asking,
         }
     }

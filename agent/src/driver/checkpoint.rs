@@ -5,6 +5,7 @@ use std::pin::pin;
 use tokio::time::timeout;
 use tools::Journal;
 use tools::call::{Isolated, Panic};
+use tools::context::KnownTexts;
 use tools::journal::{CheckpointId, JournalError, JournalFuture};
 
 use super::gated_execution::GRACE;
@@ -35,6 +36,9 @@ impl Driver {
         run.record_spent(run_cx.budget.spent());
         let cx = run_cx.session.context();
         run.record_exposure(cx.is_exposed());
+        if let Some(known) = cx.service::<KnownTexts>() {
+            run.record_urls(known.count());
+        }
         let (true, Some(journal), Some(session)) = (self.checkpoints, cx.journal(), cx.session()) else {
             return Ok(());
         };

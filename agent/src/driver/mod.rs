@@ -238,6 +238,9 @@ impl Driver {
         if run.is_exposed() {
             session.context().record_exposure();
         }
+        if let Some(known) = session.context().service::<KnownTexts>() {
+            known.restore_count(run.urls());
+        }
         // A leading system message of the run is its system text, not its conversation, if the session has a system text.
         let has_system = run.messages().first().is_some_and(|message| message.role == Role::System);
         let before = usize::from(has_system && session.system_message().is_some());

@@ -1,6 +1,7 @@
 //! Converts a run to and from a [`Checkpoint`], which stores each message once and the other fields as the state.
 
 use serde_json::{Error, from_str, to_string};
+use tools::context::UrlCount;
 use tools::journal::Checkpoint;
 
 use super::conversation::Conversation;
@@ -34,6 +35,16 @@ impl Run {
     /// Records whether the session of the run has read text from the open world.
     pub(crate) fn record_exposure(&mut self, is_exposed: bool) {
         self.exposed |= is_exposed;
+    }
+
+    /// Returns the number of URLs that the session of the run has read without a question.
+    pub(crate) fn urls(&self) -> UrlCount {
+        self.urls
+    }
+
+    /// Records the number of URLs that the session of the run has read without a question.
+    pub(crate) fn record_urls(&mut self, urls: UrlCount) {
+        self.urls = urls;
     }
 
     /// Returns the beginning of the run's last requests. Returns `None` before the first one.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use tools::context::UrlCount;
 use tools::protocol::Message;
 
 use super::{Compaction, Run, RunError, State};
@@ -31,6 +32,8 @@ pub(super) struct StoredRun {
     /// A run of an earlier version may have read anything.
     #[serde(default = "exposed")]
     exposed: bool,
+    #[serde(default)]
+    urls: UrlCount,
     state: State,
 }
 
@@ -55,6 +58,7 @@ impl TryFrom<StoredRun> for Run {
             prefix: stored.prefix,
             approval_key: stored.approval_key,
             exposed: stored.exposed,
+            urls: stored.urls,
             state: stored.state,
         };
         match &run.state {

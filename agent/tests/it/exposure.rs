@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent::{Driver, Outcome, Run, Scripted, Session, Turn};
 use serde_json::{Value, json};
 use tools::context::KnownTexts;
-use tools::{Catalog, ToolCall, ToolContext};
+use tools::{Catalog, Grant, ToolCall, ToolContext};
 
 use crate::digging::{Digging, until};
 use crate::notebook::Notebook;
@@ -136,6 +136,39 @@ async fn a_session_that_was_stopped_after_it_had_read_has_read_when_it_is_resume
         driver(turns).resume(&mut second, run).await.unwrap();
         assert!(second.context().is_exposed());
     }
+}
+
+#[tokio::test]
+async fn a_resumed_session_goes_on_with_the_count_of_urls() {
+    let mut catalog = tools();
+    let mut read = crate::workshop::tool("read");
+    read.parameters = json!({"type": "object", "required": ["url"], "properties": {"url": {"type": "string"}}});
+    let effects = serde_json::from_value(json!({"reads": ["net:{url|host}"], "open_world": true})).unwrap();
+    catalog.register(read.with_effects(effects), async |_: ToolContext, _: Value| "text".to_owned()).unwrap();
+    let words = ["a", "b", "c", "d", "e", "f", "g"];
+    let reads = |from: usize| {
+        let urls = (from..from + 7).map(|number| format!("https://a.example/{}", words[number % 7]));
+        urls.map(|url| ToolCall::new("", "read", json!({"url": url})))
+            .map(|call| Turn::calls([call]))
+            .collect::<Vec<_>>()
+    };
+    let notebook = Notebook::default();
+    let recorded = || {
+        let cx = context().with_grant(Grant::parse(["net:read:a.example", "page:read:**"]).unwrap());
+        session(&catalog, cx.with_journal(Arc::new(notebook.clone())).with_session("s"))
+    };
+    // The conversation chooses the turn.
+    let (mut failed, mut turns) = (Vec::new(), Vec::new());
+    for number in 0..4 {
+        let mut own = recorded();
+        if let Some(run) = own.stored_run().await.unwrap() {
+            driver([]).resume(&mut own, run).await.unwrap();
+        }
+        turns.extend([vec![Turn::calls([call("page")])], reads(number), vec![Turn::answer("done")]].concat());
+        let summary = driver(turns.clone()).run(&mut own, words.join(" ")).await.unwrap();
+        failed.push(summary.failed_calls);
+    }
+    assert_eq!(failed, [0, 0, 1, 7]);
 }
 
 #[test]

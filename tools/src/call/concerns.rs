@@ -1,8 +1,8 @@
 //! Collects the reasons to ask about a call that its targets do not show: those of the handler, and URLs that may carry data out.
 
-use protocol::{Access, Json, Normaliser, Target};
-use serde_json::Value;
+use protocol::{Access, Target};
 
+use super::sent_texts::SentTexts;
 use crate::context::KnownTexts;
 use crate::isolate::Panic;
 use crate::{Concern, Entry, Input, ToolContext, ToolErrorKind};
@@ -21,16 +21,44 @@ pub(super) fn concerns(
         .map_err(|Panic(message)| ToolErrorKind::Panicked { message })?;
     concerns.retain(|concern| !(concern.is_lifted_by_name() && cx.is_spelled(entry.tool(), &concern.target)));
     if let Some(known) = known_texts(cx, targets).filter(|_| cx.is_exposed()) {
-        let about_url = |(target, _): (&Target, &str)| {
-            let reason = "the path or query of the URL has text that is neither in a prompt nor in a link of a document of this \
-                          host, so the call may carry out what the session has read";
-            let remedy = "use a URL that a prompt or a link of a page of this host contains";
-            Concern::new(target.clone(), reason, remedy)
-        };
-        let unknown = urls(arguments.json(), targets).into_iter().filter(|(_, url)| !known.contains(url));
-        concerns.extend(unknown.map(about_url));
+        let sent = SentTexts::new(entry, arguments, targets);
+        concerns.extend(about_urls(entry, cx, &known, &sent));
     }
     Ok(concerns)
+}
+
+/// Returns the concerns about the URLs of a call, and counts them if there are none.
+fn about_urls(entry: &Entry, cx: &ToolContext, known: &KnownTexts, sent: &SentTexts<'_>) -> Vec<Concern> {
+    let remedy = "use a URL that a prompt or a link of a page of this host contains";
+    let is_any_host =
+        |target: &&Target| cx.rulings(entry.tool(), std::slice::from_ref(*target)).any(|ruling| ruling.is_any_host());
+    let about = |(target, url): &(&Target, String)| {
+        let reason = match () {
+            () if !known.contains(url) => {
+                "the path or query of the URL has text that is neither in a prompt nor in a link of a document of this host, \
+                 so the call may carry out what the session has read"
+            }
+            () if is_any_host(target) && !known.contains_host(url) => {
+                "the host is neither in a prompt nor in a clause, so its name may carry out what the session has read"
+            }
+            () if sent.texts.len() > 1 || !sent.texts.iter().all(|text| known.contains_text(text)) => {
+                "the call has text beside the URL that is not in a prompt, so it may carry out what the session has read"
+            }
+            () => return None,
+        };
+        Some(Concern::new((*target).clone(), reason, remedy))
+    };
+    let concerns: Vec<_> = sent.urls.iter().filter_map(about).collect();
+    if !concerns.is_empty() {
+        return concerns;
+    }
+    let uncounted = sent.urls.iter().find(|(_, url)| !known.count_url(url));
+    let about_count = |(target, _): &(&Target, String)| {
+        let reason = "the session has read many URLs without a question since it read text of strangers, and their choice may \
+                      carry out what it has read; a yes allows as many more";
+        Concern::new((*target).clone(), reason, "a person can allow more, or read the URL in a new session")
+    };
+    uncounted.map(about_count).into_iter().collect()
 }
 
 /// Adds the targets of the concerns to those that need an approval.
@@ -48,11 +76,24 @@ pub(super) fn join(unapproved: Option<Vec<Target>>, concerns: &[Concern]) -> Opt
     Some(targets)
 }
 
-/// Records the URLs of a call that may run, so that nobody is asked about them again.
-pub(super) fn record_urls(cx: &ToolContext, arguments: &Input, targets: &[Target]) {
-    if let Some(known) = known_texts(cx, targets) {
-        urls(arguments.json(), targets).into_iter().for_each(|(_, url)| known.add_url(url));
+/// Records the URLs of a call that may run, and the texts beside them, so that nobody is asked about them again. A question about a
+/// concern, which a person has answered, begins a new count of URLs.
+pub(super) fn record_urls(
+    entry: &Entry,
+    cx: &ToolContext,
+    arguments: &Input,
+    targets: &[Target],
+    concerns: &[Concern],
+) {
+    let Some(known) = known_texts(cx, targets) else { return };
+    let sent = SentTexts::new(entry, arguments, targets);
+    if !concerns.is_empty() {
+        known.reset_count();
     }
+    if !sent.urls.is_empty() {
+        sent.texts.iter().for_each(|text| known.add_text(text));
+    }
+    sent.urls.iter().for_each(|(_, url)| known.add_url(url));
 }
 
 /// Returns the service, if a target is the read of a host.
@@ -62,24 +103,4 @@ fn known_texts(cx: &ToolContext, targets: &[Target]) -> Option<std::sync::Arc<Kn
 
 fn is_read(target: &Target) -> bool {
     target.scheme() == "net" && target.access() == Access::Read
-}
-
-/// Returns the arguments that are URLs of hosts which the call reads, each with its target.
-fn urls<'a>(arguments: &'a Json, targets: &'a [Target]) -> Vec<(&'a Target, &'a str)> {
-    let mut urls = Vec::new();
-    push_urls(arguments.value(), targets, &mut urls);
-    urls
-}
-
-fn push_urls<'a>(value: &'a Value, targets: &'a [Target], urls: &mut Vec<(&'a Target, &'a str)>) {
-    match value {
-        Value::String(text) => {
-            let host = Normaliser::Host.apply(text).ok();
-            let target = host.and_then(|host| targets.iter().find(|target| is_read(target) && target.value() == host));
-            urls.extend(target.map(|target| (target, &**text)));
-        }
-        Value::Array(items) => items.iter().for_each(|item| push_urls(item, targets, urls)),
-        Value::Object(fields) => fields.values().for_each(|field| push_urls(field, targets, urls)),
-        _ => {}
-    }
 }

@@ -13,7 +13,7 @@
 //!    [check](crate::Handler::check) what the arguments name.
 //! 7. *authorize* compares the targets with the grant, the policy and the [sensitive paths](crate::policy::SensitivePaths), and collects
 //!    the [concerns](crate::Concern) about the call: those of the tool, and URLs that may carry data out of a session that has read
-//!    text of strangers.
+//!    text of strangers. Counts the other URLs of such a session.
 //! 8. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
 //!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call.
 //! 9. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
@@ -90,6 +90,7 @@ mod preview;
 mod record;
 mod retry;
 mod run;
+mod sent_texts;
 #[cfg(all(test, shuttle))]
 mod shuttle_tests;
 pub(crate) mod span;
@@ -282,7 +283,7 @@ async fn run_stages(
             approved
         }
     };
-    concerns::record_urls(&caller, &arguments, &targets);
+    concerns::record_urls(entry, &caller, &arguments, &targets, &concerns);
     let mut cx = caller.enter(entry, scope, approved, time_limit, span.scope())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();

@@ -1,5 +1,9 @@
 //! [`KnownTexts`]: the texts from which a URL may be made without a question.
 
+mod prompt;
+#[cfg(test)]
+mod tests;
+mod url_count;
 mod url_parts;
 
 use std::collections::{HashSet, VecDeque};
@@ -9,34 +13,40 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use protocol::json::Node;
 use protocol::{Json, Normaliser};
 
+use self::prompt::Prompt;
 use self::url_parts::UrlParts;
 
+pub use self::url_count::UrlCount;
+
 /// The most bytes of prompts that are kept. The oldest are forgotten first.
-const MAX_PROMPT_BYTES: usize = 1 << 20;
+const MAX_PROMPT_BYTES: usize = 2 << 20;
 
 /// The most bytes of URLs that are kept. Over it, all are forgotten.
 const MAX_URL_BYTES: usize = 4 << 20;
-
-/// The most pieces of a URL that are compared with prompts one by one.
-const MAX_PIECES: usize = 8;
 
 /// The texts from which the agent may make a URL without a question, once it has read text of strangers: the prompts of the person, the
 /// URLs that were read before, and for each host the links in its documents.
 ///
 /// A service of a session, which its sub-agents share. The pipeline asks about a call that reads a host by a URL that it does not
-/// [contain](Self::contains), if the session [is exposed](crate::ToolContext::is_exposed). Without this service it does not ask.
-/// A session of `toolcrib-agent` has it and adds its prompts.
+/// [contain](Self::contains), if the session [is exposed](crate::ToolContext::is_exposed). Of the other URLs, it asks about each after
+/// the first 20 in a day, until a person has answered yes. Without this service it does not ask.
+/// A session of `toolcrib-agent` has it, adds its prompts, and stores the [count](Self::count).
 #[derive(Default)]
 pub struct KnownTexts(Mutex<Texts>);
 
 #[derive(Default)]
 struct Texts {
     ignores_prompts: bool,
-    /// Each prompt as it is and in lower case.
-    prompts: VecDeque<[String; 2]>,
-    prompt_bytes: usize,
-    urls: HashSet<String>,
-    url_bytes: usize,
+    prompts: VecDeque<Prompt>,
+    /// Links, URLs that were read, and other texts that a person has seen in a call, as they are sent.
+    sent: HashSet<String>,
+    /// The beginnings of the URLs that were read, up to their last `/` or `=`, and those of their hosts.
+    stems: HashSet<String>,
+    /// The bytes of both.
+    bytes: usize,
+    count: UrlCount,
+    /// The URL that was counted last.
+    last: String,
 }
 
 impl KnownTexts {
@@ -57,7 +67,6 @@ impl KnownTexts {
         let mut texts = self.locked();
         texts.ignores_prompts = true;
         texts.prompts.clear();
-        texts.prompt_bytes = 0;
     }
 
     /// Adds a prompt of the person, up to the first [text from outside](crate::OutsideText) in it.
@@ -67,11 +76,9 @@ impl KnownTexts {
         if texts.ignores_prompts || own.trim().is_empty() {
             return;
         }
-        texts.prompt_bytes += own.len();
-        texts.prompts.push_back([own.to_owned(), own.to_lowercase()]);
-        while texts.prompt_bytes > MAX_PROMPT_BYTES {
-            let Some([oldest, _]) = texts.prompts.pop_front() else { break };
-            texts.prompt_bytes -= oldest.len();
+        texts.prompts.push_back(Prompt::new(own));
+        while texts.prompts.iter().map(Prompt::size).sum::<usize>() > MAX_PROMPT_BYTES {
+            texts.prompts.pop_front();
         }
     }
 
@@ -80,9 +87,8 @@ impl KnownTexts {
         let Ok(host) = Normaliser::Host.apply(document) else { return };
         let mut texts = self.locked();
         for link in url_parts::urls_in(text) {
-            let parts = UrlParts::new(&link);
-            if let Some(parts) = parts.filter(|parts| parts.host == host) {
-                texts.add(parts.key());
+            if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host || !host.is_empty()) {
+                texts.add(|texts| &mut texts.sent, parts.text);
             }
         }
     }
@@ -105,29 +111,83 @@ impl KnownTexts {
 
     /// Adds a URL that was read.
     pub(crate) fn add_url(&self, url: &str) {
-        if let Some(parts) = UrlParts::new(url) {
-            self.locked().add(parts.key());
+        let Some(parts) = UrlParts::new(url) else { return };
+        let mut texts = self.locked();
+        for stem in [parts.root(), parts.stem()] {
+            texts.add(|texts| &mut texts.stems, stem.to_owned());
         }
+        texts.add(|texts| &mut texts.sent, parts.text);
     }
 
-    /// Returns true if the path and the query of a URL carry no text of the agent's own:
+    /// Adds a text beside the URLs of a call that may run.
+    pub(crate) fn add_text(&self, text: &str) {
+        self.locked().add(|texts| &mut texts.sent, text.to_owned());
+    }
+
+    /// Returns true if the URL, as it is sent, is one of these:
     ///
-    /// - the URL is a known link of a document of its host, or was read before, or stands in a prompt, or
-    /// - each segment of the path, and each name and value of the query, stands in a prompt as whole words. These are at most eight,
-    ///   and none occurs twice.
+    /// - the root of its host
+    /// - a link in a document of its host, a URL in a prompt, or one that was read before
+    /// - a beginning and a run of at most 16 words of one prompt, as they stand there or in lower case. The beginning is the root of the
+    ///   host, or that of a URL in a prompt or of one that was read, up to its last `/` or `=`. The run has one of three spellings: as it
+    ///   is, as a component of a URL, or as a field of a form.
     ///
     /// A fragment is not sent, so it does not count.
     pub fn contains(&self, url: &str) -> bool {
         let Some(parts) = UrlParts::new(url) else { return false };
         let texts = self.locked();
-        if texts.urls.contains(&parts.key()) || texts.has_in_prompt(parts.text) {
-            return true;
+        parts.text == parts.root()
+            || texts.sent.contains(&parts.text)
+            || texts.of_prompts().any(|url| url.text == parts.text)
+            || parts.splits().any(|(stem, run)| {
+                let is_stem = stem == parts.root()
+                    || texts.stems.contains(stem)
+                    || texts.of_prompts().any(|url| url.stem() == stem);
+                is_stem && url_parts::meanings(run).any(|run| texts.has_run(&run))
+            })
+    }
+
+    /// Returns true if the host of the URL stands in a prompt, or was read before.
+    pub(crate) fn contains_host(&self, url: &str) -> bool {
+        let Some(parts) = UrlParts::new(url) else { return false };
+        let texts = self.locked();
+        texts.stems.contains(parts.root())
+            || texts.has_run(&parts.host)
+            || texts.of_prompts().any(|url| url.host == parts.host)
+    }
+
+    /// Returns true if a text beside the URL of a call is a run of words of a prompt, or was in an earlier call.
+    pub(crate) fn contains_text(&self, text: &str) -> bool {
+        let texts = self.locked();
+        texts.sent.contains(text) || texts.has_run(text)
+    }
+
+    /// Counts a URL that is read without a question. Returns false if there were too many before it. The last URL, such as that of the
+    /// next part of a document, does not count again.
+    pub(crate) fn count_url(&self, url: &str) -> bool {
+        let Some(parts) = UrlParts::new(url) else { return false };
+        let mut texts = self.locked();
+        let is_counted = texts.last == parts.text || texts.count.add();
+        if is_counted {
+            texts.last = parts.text;
         }
-        let Some(pieces) = parts.pieces() else { return false };
-        let distinct: HashSet<&str> = pieces.iter().map(|piece| &**piece).collect();
-        pieces.len() <= MAX_PIECES
-            && distinct.len() == pieces.len()
-            && distinct.into_iter().all(|piece| piece.is_empty() || texts.has_in_prompt(piece))
+        is_counted
+    }
+
+    /// Begins a new count, because a person has said yes to a URL.
+    pub(crate) fn reset_count(&self) {
+        self.locked().count = UrlCount::default();
+    }
+
+    /// Returns the number of URLs that were read without a question.
+    pub fn count(&self) -> UrlCount {
+        self.locked().count
+    }
+
+    /// Adds the number of URLs that an earlier process of the session has read without a question. The higher one counts.
+    pub fn restore_count(&self, count: UrlCount) {
+        let mut texts = self.locked();
+        texts.count = texts.count.max(count);
     }
 
     fn locked(&self) -> MutexGuard<'_, Texts> {
@@ -136,155 +196,32 @@ impl KnownTexts {
 }
 
 impl Texts {
-    fn add(&mut self, url: String) {
-        if self.url_bytes + url.len() > MAX_URL_BYTES {
-            self.urls.clear();
-            self.url_bytes = 0;
+    fn add(&mut self, set: impl Fn(&mut Self) -> &mut HashSet<String>, text: String) {
+        let length = text.len();
+        if self.bytes + length > MAX_URL_BYTES {
+            self.sent.clear();
+            self.stems.clear();
+            self.bytes = 0;
         }
-        let length = url.len();
-        if length <= MAX_URL_BYTES && self.urls.insert(url) {
-            self.url_bytes += length;
+        if length <= MAX_URL_BYTES && set(self).insert(text) {
+            self.bytes += length;
         }
     }
 
-    /// Returns true if a prompt has the text as whole words. Text in lower case may have capitals in the prompt.
-    fn has_in_prompt(&self, text: &str) -> bool {
-        self.prompts.iter().any(|[prompt, lower]| has_words(prompt, text) || has_words(lower, text))
+    fn of_prompts(&self) -> impl Iterator<Item = &UrlParts> {
+        self.prompts.iter().flat_map(|prompt| &prompt.urls)
     }
-}
 
-/// Returns true if the text occurs between characters that do not go on with its first and its last word.
-fn has_words(text: &str, words: &str) -> bool {
-    let is_joined = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let (begins, ends) = (is_joined(words.chars().next()), is_joined(words.chars().next_back()));
-    text.match_indices(words).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + words.len()..]);
-        !(begins && is_joined(before.chars().next_back()) || ends && is_joined(after.chars().next()))
-    })
+    fn has_run(&self, run: &str) -> bool {
+        self.prompts.iter().any(|prompt| prompt.has_run(run))
+    }
 }
 
 /// Does not show the texts.
 impl fmt::Debug for KnownTexts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let texts = self.locked();
-        let (prompts, urls) = (texts.prompts.len(), texts.urls.len());
-        f.debug_struct("KnownTexts").field("prompts", &prompts).field("urls", &urls).finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HOST: &str = "https://api.example.org";
-
-    fn known(prompt: &str) -> KnownTexts {
-        let known = KnownTexts::new();
-        known.add_prompt(prompt);
-        known
-    }
-
-    #[test]
-    fn a_url_is_known_if_its_pieces_are_words_of_a_prompt() {
-        let known = known("Get the weather in Berlin and New York, with id 42-b, from /v1/forecast. Größe?");
-        for path in [
-            "", "/", "/weather", "/weather/", "/v1/forecast?id=42-b", "/weather/Berlin", "/weather/berlin#fragment",
-            "/?in=New+York", "/?in=New%20York", "/weather?in=", "/Gr%C3%B6%C3%9Fe",
-        ] {
-            assert!(known.contains(&format!("{HOST}{path}")), "{path}");
-        }
-        for path in [
-            "/secret",
-            "/weather?key=secret",
-            "/weather?secret=Berlin",
-            "/weather?secret",
-            "/weath",
-            "/eather",
-            "/w",
-            "/B/e/r",
-            "/weather/BERLIN",
-            "/weather/berLin",
-            "/weather///",
-            "/weather?&&",
-            "/weather?in=Berlin&in=Berlin",
-            "/weather/weather",
-            "/%77eather",
-            "/v1/forecast/the/weather/in/Berlin/and/New/with",
-            "/weather?in=4",
-            "/weather%00",
-            "/weather%zz",
-            "/../x",
-            "/weather\\x",
-        ] {
-            assert!(!known.contains(&format!("{HOST}{path}")), "{path}");
-        }
-        for url in
-            ["", "weather", "api.example.org/weather", "https://secret@api.example.org/weather", "https:///weather"]
-        {
-            assert!(!known.contains(url), "{url}");
-        }
-    }
-
-    #[test]
-    fn a_whole_url_of_a_prompt_is_known_and_a_changed_one_is_not() {
-        let known = known("read https://api.example.org/a/b/c/d/e/f/g/h/i?a=b&a=b#top, please");
-        assert!(known.contains("https://api.example.org/a/b/c/d/e/f/g/h/i?a=b&a=b"));
-        assert!(known.contains("https://api.example.org/a/b/c/d/e/f/g/h/i?a=b&a=b#other"));
-        assert!(!known.contains("https://api.example.org/a/b/c/d/e/f/g/h/i?a=b&a=bc"));
-    }
-
-    #[test]
-    fn a_link_is_known_for_the_host_of_its_document_alone() {
-        let known = KnownTexts::new();
-        let page = "[More](https://api.example.org/more_(1)?page=2#x), see <https://other.example/x>.\n\
-                    {\"next\": \"https://API.example.org/next?a=1&amp;b=2\"} or https://api.example.org/end.";
-        known.add_links("https://api.example.org/start?q=1", page);
-        for url in ["/more_(1)?page=2", "/more_(1)?page=2#y", "/next?a=1&b=2", "/end"] {
-            assert!(known.contains(&format!("{HOST}{url}")), "{url}");
-        }
-        for url in [
-            "https://other.example/x",
-            "https://api.example.org/more_(1)?page=3",
-            "https://api.example.org/more_(1)",
-            "https://api.example.org:8443/end",
-            "https://user@api.example.org/end",
-            "https://api.example.org/%65nd",
-        ] {
-            assert!(!known.contains(url), "{url}");
-        }
-    }
-
-    #[test]
-    fn a_url_that_was_read_is_known() {
-        let known = KnownTexts::new();
-        known.add_url("https://api.example.org/x?y=z#a");
-        assert!(known.contains("https://api.example.org/x?y=z") && !known.contains("https://api.example.org/x?y=zz"));
-    }
-
-    #[test]
-    fn prompts_of_strangers_and_text_from_outside_do_not_count() {
-        let known = KnownTexts::without_prompts();
-        known.add_prompt("secret");
-        assert!(!known.contains(&format!("{HOST}/secret")));
-        let own = crate::OutsideText::new("the prompt of a server", "secret").to_string();
-        let known = self::known(&format!("I chose this.\n{own}\n"));
-        assert!(known.contains(&format!("{HOST}/chose")) && !known.contains(&format!("{HOST}/secret")));
-        known.ignore_prompts();
-        assert!(!known.contains(&format!("{HOST}/chose")));
-    }
-
-    #[test]
-    fn the_memory_is_bounded() {
-        let known = known("first");
-        for _ in 0..3 {
-            known.add_prompt(&"x".repeat(MAX_PROMPT_BYTES / 2));
-        }
-        assert!(!known.contains(&format!("{HOST}/first")));
-        for number in 0..3_000 {
-            known.add_url(&format!("{HOST}/{number}/{}", "y".repeat(8_000)));
-        }
-        let texts = known.locked();
-        assert!(texts.prompt_bytes <= MAX_PROMPT_BYTES && texts.url_bytes <= MAX_URL_BYTES);
-        assert_eq!(texts.url_bytes, texts.urls.iter().map(String::len).sum::<usize>());
+        let (prompts, sent, count) = (texts.prompts.len(), texts.sent.len(), texts.count);
+        f.debug_struct("KnownTexts").field("prompts", &prompts).field("sent", &sent).field("count", &count).finish()
     }
 }

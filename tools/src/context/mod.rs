@@ -43,7 +43,7 @@ pub use agent::AgentError;
 pub use approver::{Approval, ApprovalFuture, Approver, Decision};
 pub use exposure::Exposure;
 pub use file_authors::{FileAuthors, FileJudge, WriteWatch};
-pub use known_texts::KnownTexts;
+pub use known_texts::{KnownTexts, UrlCount};
 pub use need::Need;
 pub(crate) use observer::DeadlineObserver;
 pub(crate) use order::CallOrder;

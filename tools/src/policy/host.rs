@@ -28,7 +28,7 @@ pub(super) fn is_named_by(rule: &Rule, target: &Target) -> bool {
 }
 
 /// Returns true if the clause covers the target and has no wildcard in the scheme and the host. A port can be a wildcard.
-fn is_named_by_clause(clause: &Clause, target: &Target) -> bool {
+pub(super) fn is_named_by_clause(clause: &Clause, target: &Target) -> bool {
     clause.scheme().is_some()
         && clause.matches(target)
         && literal_length(clause.pattern()).is_none_or(|length| length > host_length(target.value()))

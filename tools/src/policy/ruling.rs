@@ -149,6 +149,17 @@ impl<'a> Ruling<'a> {
             && !self.rules(Verdict::Allow).any(|rule| host::is_named_by(rule, target))
     }
 
+    /// Returns true if the target is a host to read that nobody asks about because a rule allows the tool each host.
+    pub(crate) fn is_any_host(self) -> bool {
+        self.target.is_some_and(|target| {
+            let named = |rule: &Rule| rule.target().is_some_and(|clause| host::is_named_by_clause(clause, target));
+            self.verdict == Verdict::Allow
+                && host::is_read(target)
+                && !host::is_named_in(self.grant, target)
+                && !self.rules(Verdict::Allow).any(named)
+        })
+    }
+
     /// Returns the reasons of a target that is neither denied nor asked about.
     fn allowing(self) -> Vec<Reason<'a>> {
         let allowing: Vec<_> = self.rules(Verdict::Allow).collect();

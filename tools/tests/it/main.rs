@@ -40,6 +40,7 @@ mod run;
 mod run_panic;
 mod sample;
 mod scope;
+mod sent_texts;
 mod shared_catalog;
 mod spelling;
 mod sub_agent;

@@ -2,66 +2,79 @@
 
 use protocol::Normaliser;
 
-/// A URL, split without a change of its text.
-pub(super) struct UrlParts<'a> {
-    /// The URL without its fragment.
-    pub(super) text: &'a str,
-    scheme: &'a str,
+/// A URL as it is sent: without a fragment, with the normal form of its host, and with escapes for characters other than ASCII.
+///
+/// Two texts with the same [text](Self::text) send the same bytes, and the other way round.
+pub(super) struct UrlParts {
+    pub(super) text: String,
     pub(super) host: String,
-    /// The path and the query.
-    rest: &'a str,
+    /// The length of the scheme and the host, with the first slash of the path.
+    root: usize,
 }
 
-impl<'a> UrlParts<'a> {
-    /// Splits a URL. Returns `None` if it is none, or if it has a user name, which the normaliser of hosts refuses.
-    pub(super) fn new(url: &'a str) -> Option<Self> {
-        let text = url.split('#').next().unwrap_or_default();
-        let host = Normaliser::Host.apply(text).ok()?;
-        let (scheme, after) = text.split_once("://")?;
-        let (_, rest) = after.split_at(after.find('/').unwrap_or(after.len()));
-        Some(Self { text, scheme, host, rest })
+impl UrlParts {
+    /// Splits a URL. Returns `None` if it is none of HTTP, or if it has a user name, which the normaliser of hosts refuses.
+    pub(super) fn new(url: &str) -> Option<Self> {
+        let url = url.split('#').next().unwrap_or_default();
+        let host = Normaliser::Host.apply(url).ok()?;
+        let (scheme, after) = url.split_once("://")?;
+        let scheme = ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+        let rest = after.find('/').map_or("", |at| &after[at + 1..]);
+        let root = format!("{scheme}://{host}/");
+        Some(Self { text: format!("{root}{}", escaped(rest, |byte| byte.is_ascii())), host, root: root.len() })
     }
 
-    /// Returns the text by which URLs are equal.
-    pub(super) fn key(&self) -> String {
-        format!("{}://{}{}", self.scheme.to_ascii_lowercase(), self.host, self.rest)
+    /// Returns the URL without path and query.
+    pub(super) fn root(&self) -> &str {
+        &self.text[..self.root]
     }
 
-    /// Returns the segments of the path and the names and values of the query, decoded. Returns `None` if they are written in a form that
-    /// can hide data: with needless escapes, or as other text than UTF-8.
-    pub(super) fn pieces(&self) -> Option<Vec<String>> {
-        let (path, query) = match self.rest.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
-            None => (self.rest, None),
-        };
-        let path = path.strip_prefix('/').unwrap_or(path);
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let segments = (!path.is_empty()).then(|| path.split('/').map(|segment| decoded(segment, false)));
-        let fields = query.into_iter().flat_map(|query| query.split('&')).flat_map(|field| {
-            let (name, value) = match field.split_once('=') {
-                Some((name, value)) => (name, Some(value)),
-                None => (field, None),
-            };
-            [Some(name), value].into_iter().flatten().map(|text| decoded(text, true))
-        });
-        segments.into_iter().flatten().chain(fields).collect()
+    /// Returns the text up to the last `/` or `=` of the path and the query.
+    pub(super) fn stem(&self) -> &str {
+        let end = self.text.rfind(['/', '=']).map_or(self.root, |at| at + 1);
+        &self.text[..end]
+    }
+
+    /// Returns each beginning of the text that is the root or ends in `/` or `=`, with the rest.
+    pub(super) fn splits(&self) -> impl Iterator<Item = (&str, &str)> {
+        let ends = self.text.match_indices(['/', '=']).map(|(at, _)| at + 1).filter(|end| *end >= self.root);
+        ends.map(|end| self.text.split_at(end))
     }
 }
 
-/// Returns a piece without escapes. In a query, `+` is a space.
-fn decoded(piece: &str, is_query: bool) -> Option<String> {
-    let mut bytes = Vec::with_capacity(piece.len());
-    let mut rest = piece.bytes();
+/// Returns the text that a part of a URL stands for. There are up to two: in a form, `+` is a space. Returns none if the part is
+/// written in another way than each of these three: as it is, as a component, or as a field of a form. Each has one spelling.
+pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let plain = decoded(part).filter(|text| {
+        escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part || escaped(text, is_unreserved) == part
+    });
+    let of_form = decoded(&part.replace('+', " ")).filter(|text| {
+        text.contains(' ') && escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part
+    });
+    plain.into_iter().chain(of_form)
+}
+
+/// Returns the text with escapes for each byte that may not stand for itself.
+fn escaped(text: &str, is_kept: impl Fn(u8) -> bool) -> String {
+    let byte = |byte: u8| match byte.is_ascii() && is_kept(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+/// Returns the text without escapes. Returns `None` if one is no escape, or if the result is not UTF-8.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
             b'%' => {
                 let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
                 let value = digit(rest.next())? * 16 + digit(rest.next())?;
-                let value = u8::try_from(value).ok()?;
-                let is_needless = value.is_ascii_alphanumeric() || b"-._~".contains(&value);
-                (!is_needless).then_some(value)?
+                u8::try_from(value).ok()?
             }
-            b'+' if is_query => b' ',
             byte => byte,
         });
     }
@@ -81,10 +94,23 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
     begins.map(|rest| {
         let is_end = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`' | '|');
         let url = &rest[..rest.find(is_end).unwrap_or(rest.len())];
-        let url = &url[..unbalanced(url).unwrap_or(url.len())];
-        let url = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', ']', '}']);
-        url.replace("&amp;", "&").replace("\\&", "&")
+        trimmed(url).replace("&amp;", "&").replace("\\&", "&")
     })
+}
+
+/// Returns the URLs that the words of a text are without their scheme, such as `example.org/start`.
+pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + '_ {
+    let words = text.split_whitespace().map(|word| trimmed(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
+    let is_url = |word: &&str| {
+        word.split_once('/').is_some_and(|(host, rest)| host.contains('.') && !host.ends_with(':') && !rest.is_empty())
+    };
+    words.filter(is_url).map(|word| format!("https://{word}"))
+}
+
+/// Returns the URL that a word begins with.
+fn trimmed(word: &str) -> &str {
+    let url = &word[..unbalanced(word).unwrap_or(word.len())];
+    url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', ']', '}', '"', '`', '>'])
 }
 
 /// Returns the position of the first closing parenthesis without an opening one.
