@@ -54,6 +54,8 @@ mod mcp;
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;
+#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+mod mcp_kill;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 mod mcp_login;
 #[cfg(all(unix, feature = "mcp"))]
