@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use tools::call::CallPlace;
 use tools::handler::{ConnectFuture, KeptCall};
 use tools::journal::CallKey;
-use tools::{Catalog, Effects, ErrorCode, Grant, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult};
+use tools::{
+    Catalog, Effects, ErrorCode, Grant, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult,
+};
 
 #[tokio::test]
 async fn a_finished_call_is_replayed_and_not_run() {

@@ -99,11 +99,11 @@ fn no_call_of_a_session_that_is_killed_at_any_time_is_lost_or_made_twice() {
         }
         let ended = bench.crib.run(&bench.arguments(is_resumed));
         let made = read_to_string(bench.crib.root().join("made")).unwrap();
-        let journal = std::fs::read_dir(bench.file("state/toolcrib/journal")).unwrap().next().unwrap().unwrap().path();
-        let rows = bench.crib.run(&["audit", "show", journal.to_str().unwrap(), "--json"]).expect(0).documents();
+        let session =
+            bench.crib.run(&["sessions", "--json"]).expect(0).documents()[0]["id"].as_str().unwrap().to_owned();
+        let rows = bench.crib.run(&["audit", "show", &session, "--json"]).expect(0).documents();
         let unclear = rows.iter().filter(|row| row["error"] == "outcome_unknown").count();
-        let missing: Vec<_> =
-            (0..8).filter(|number| !made.lines().any(|line| line == number.to_string())).collect();
+        let missing: Vec<_> = (0..8).filter(|number| !made.lines().any(|line| line == number.to_string())).collect();
         let twice = made.lines().count() + missing.len() - calls.len();
         assert!(twice == 0 && missing.len() <= unclear, "{made:?} {unclear} {ended:#?}");
     }
