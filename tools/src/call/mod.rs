@@ -110,7 +110,7 @@ use self::convert::Converted;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{AbsentTools, Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::observer::DeadlineObserver;
 pub use crate::context::order::CallOrder;
@@ -176,8 +176,17 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
         (Ok(entry), record) => {
             Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record, span.clone()))
         }
-        (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
-        (Err(error), None) => Execution::refused(error),
+        (Err(error), record) => match (AbsentTools::for_error(cx, &error), record) {
+            (Some(absent), record) => Execution::new(async move {
+                let error = absent.explained(error).await;
+                match record {
+                    Some(record) => record.close(Err(error)).await,
+                    None => Err(error),
+                }
+            }),
+            (None, Some(record)) => Execution::new(record.close(Err(error))),
+            (None, None) => Execution::refused(error),
+        },
     };
     span::in_span(span, execution)
 }

@@ -60,6 +60,8 @@ mod mcp_kill;
 mod mcp_login;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_mistake;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_new_tool;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]
