@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::context::Need;
-use crate::handler::{KeptCall, PreviewFuture};
+use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
 use crate::{Concern, Entry, Handler, HandlerFuture, Input, RegisterError, Targets, ToolContext, ToolError};
 
 impl Entry {
@@ -78,6 +78,10 @@ impl Handler for WithDefault {
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
         self.entry.handler().concerns(cx, &self.complete(arguments.clone()))
+    }
+
+    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        self.entry.handler().connect(cx)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

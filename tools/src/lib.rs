@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as tools;
 
+mod absent_tools;
 mod admission;
 mod arguments;
 pub mod call;
@@ -69,6 +70,7 @@ mod macro_examples {
     mod attribute {}
 }
 
+pub use absent_tools::AbsentTools;
 pub use admission::Admission;
 pub use arguments::Arguments;
 pub use call::execution::Execution;

@@ -3,7 +3,7 @@
 use protocol::{Tool, ToolName};
 
 use crate::context::Need;
-use crate::handler::{KeptCall, PreviewFuture};
+use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
 use crate::isolate::Panic;
 use crate::{
     Concern, DefinitionError, Entry, Handler, HandlerFuture, Input, RegisterError, Source, Targets, ToolContext,
@@ -87,6 +87,10 @@ impl Handler for LinkedHandler {
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
         self.0.concerns(cx, arguments)
+    }
+
+    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        self.0.connect(cx)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

@@ -24,6 +24,8 @@ mod sampler;
 mod server;
 #[cfg(feature = "mcp")]
 mod standing;
+#[cfg(feature = "mcp")]
+mod unknown_name;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{

@@ -193,6 +193,7 @@ impl SessionOptions {
             Some(recording) => SessionTools { context: recording.context(tools.context), ..tools },
             None => tools,
         };
+        let tools = SessionTools { context: servers.with_reasons(tools.context), ..tools };
         recording.iter().for_each(|recording| recording.keep_tasks(&tools.context, &servers));
         let resumed = journal::stored_run(recording.as_ref(), &tools.context).await?;
         let is_waiting = resumed.as_ref().is_some_and(|run| !run.waiting_requests().is_empty());

@@ -17,15 +17,16 @@
 //! 8. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
 //!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call.
 //! 9. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
-//! 10. *record intent* writes the call to the journal, if the context has one.
-//! 11. *retry* repeats *run* after a transient failure, if the effects allow it.
-//! 12. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
-//! 13. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
+//! 10. *connect* waits until the handler can hand the call over, see [`Handler::connect`](crate::Handler::connect).
+//! 11. *record intent* writes the call to the journal, if the context has one.
+//! 12. *retry* repeats *run* after a transient failure, if the effects allow it.
+//! 13. *run* calls the [`Layer`](crate::layer::Layer)s and the handler, with a deadline, a cancellation token and panic isolation.
+//! 14. *check output* checks the structured result against the output schema. If the call goes on as a [task](crate::tasks), the result
 //!     of the task is checked when it is read.
-//! 14. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
-//! 15. *note* tells the model about arguments that were converted or that the tool ignored because their names are
+//! 15. *bound* truncates results and errors to their limits. An [`OutputStore`](crate::OutputStore) keeps the full text.
+//! 16. *note* tells the model about arguments that were converted or that the tool ignored because their names are
 //!     misspelt, and about a former name, also if the call failed.
-//! 16. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
+//! 17. *record outcome* writes the outcome to the journal, also if an earlier stage refused the call.
 //!
 //! Each call, refused or not, is a `tracing` span with the name `execute_tool`, the level `INFO` and the target `tools`. Its attributes
 //! follow OpenTelemetry's conventions for generative AI. The span of a nested call is a child of the outer call's span. Arguments and
@@ -77,6 +78,7 @@ mod authorize;
 mod bound;
 mod clock;
 mod concerns;
+mod connect;
 #[doc(hidden)]
 pub mod content;
 #[doc(hidden)]
@@ -109,7 +111,7 @@ use self::convert::Converted;
 use self::overflow::Overflow;
 use self::record::Record;
 use crate::context::CallScope;
-use crate::{Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
+use crate::{AbsentTools, Arguments, Entry, ToolContext, ToolError, ToolErrorKind, schema};
 
 pub use crate::context::observer::DeadlineObserver;
 pub use crate::context::order::CallOrder;
@@ -175,8 +177,17 @@ pub(crate) fn execute_in(scope: Scope, cx: &ToolContext, name: &str, arguments: 
         (Ok(entry), record) => {
             Execution::new(pass(entry, former, scope, cx.clone(), arguments.into(), record, span.clone()))
         }
-        (Err(error), Some(record)) => Execution::new(record.close(Err(error))),
-        (Err(error), None) => Execution::refused(error),
+        (Err(error), record) => match (AbsentTools::for_error(cx, &error), record) {
+            (Some(absent), record) => Execution::new(async move {
+                let error = absent.explained(error).await;
+                match record {
+                    Some(record) => record.close(Err(error)).await,
+                    None => Err(error),
+                }
+            }),
+            (None, Some(record)) => Execution::new(record.close(Err(error))),
+            (None, None) => Execution::refused(error),
+        },
     };
     span::in_span(span, execution)
 }
@@ -300,6 +311,9 @@ async fn run_stages(
     drop(ticket);
     if !admitted.is_running() {
         Box::pin(admit::wait(call, &admitted)).await?;
+    }
+    if let Some(connecting) = entry.handler().connect(&cx) {
+        Box::pin(connect::wait(call, connecting)).await?;
     }
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::input::value;
 use super::{Handler, HandlerFuture, IntoToolResult};
 use crate::context::Need;
-use crate::handler::{KeptCall, PreviewFuture};
+use crate::handler::{ConnectFuture, KeptCall, PreviewFuture};
 use crate::{Concern, Input, Targets, ToolContext, ToolError};
 
 impl Handler for Box<dyn Handler> {
@@ -29,6 +29,10 @@ impl Handler for Box<dyn Handler> {
 
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
         (**self).concerns(cx, arguments)
+    }
+
+    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        (**self).connect(cx)
     }
 
     fn preview<'a>(&'a self, cx: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {

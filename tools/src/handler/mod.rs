@@ -10,6 +10,9 @@ mod input;
 mod output;
 mod typed;
 
+use std::future::Future;
+use std::pin::Pin;
+
 use protocol::{Target, TargetError};
 
 use crate::context::Need;
@@ -34,6 +37,9 @@ pub struct KeptCall {
     /// The argument with the arguments of the tool.
     pub arguments: &'static str,
 }
+
+/// The future that [`Handler::connect`] returns.
+pub type ConnectFuture<'a> = Pin<Box<dyn Future<Output = Result<(), ToolError>> + Send + 'a>>;
 
 /// The code that runs a tool. Object-safe.
 ///
@@ -84,6 +90,15 @@ pub trait Handler: Send + Sync + 'static {
     fn concerns(&self, cx: &ToolContext, arguments: &Input) -> Vec<Concern> {
         let _ = (cx, arguments);
         Vec::new()
+    }
+
+    /// Waits until a call can be handed over at once, such as for the connection to a server. Returns `None` if there is nothing to wait for.
+    ///
+    /// The pipeline waits in the stage *connect*, before the intent is recorded. A process that ends meanwhile has surely not made the call, so
+    /// a resumed session makes it. The future must change nothing that the call is for.
+    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        let _ = cx;
+        None
     }
 
     /// Describes the effect of a call to the person who is asked about it. Returns `None` if the tool declares no preview.

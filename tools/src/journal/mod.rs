@@ -23,6 +23,8 @@
 //!   differ only in the arguments of a [kept call](crate::Handler::kept_call).
 //! - A replayed call needs no grant and no approval, because it has already run.
 //! - A call whose future is dropped has an intent and no outcome.
+//! - A tool that needs a connection [waits for it](crate::Handler::connect) before its intent is recorded. So a call that ended during this
+//!   wait counts as not made.
 //! - A nested call's key is its parent's key and a number: its position in the order in which the tool makes its calls.
 //! - A call without a place has no key and is never replayed.
 //!

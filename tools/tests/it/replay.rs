@@ -1,16 +1,19 @@
 //! Calls that the journal already has: which are replayed, and which are run again.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use crate::journal::{context, counting, run, writer};
 use crate::notebook::{Line, Notebook};
 use crate::sample::{granted, pure, reader};
 use serde_json::{Value, json};
 use tools::call::CallPlace;
-use tools::handler::KeptCall;
+use tools::handler::{ConnectFuture, KeptCall};
 use tools::journal::CallKey;
-use tools::{Catalog, Effects, ErrorCode, Grant, Handler, HandlerFuture, Input, ToolContext, ToolResult};
+use tools::{
+    Catalog, Effects, ErrorCode, Grant, Handler, HandlerFuture, Input, ToolContext, ToolErrorKind, ToolResult,
+};
 
 #[tokio::test]
 async fn a_finished_call_is_replayed_and_not_run() {
@@ -65,6 +68,71 @@ async fn without_an_outcome_only_a_repeatable_call_is_run_again() {
             );
         }
         assert_eq!(runs.load(Ordering::SeqCst), 1 + u32::from(is_repeated), "{name}");
+    }
+}
+
+/// Hangs in its stage *connect*, in its call or nowhere, as its number says.
+#[derive(Clone, Default)]
+struct Remote {
+    hangs_in: Arc<AtomicU32>,
+    runs: Arc<AtomicU32>,
+}
+
+impl Remote {
+    async fn hang_in(&self, stage: u32) {
+        if self.hangs_in.load(Ordering::SeqCst) == stage {
+            std::future::pending().await
+        }
+    }
+}
+
+impl Handler for Remote {
+    fn call<'a>(&'a self, _: ToolContext, _: Input) -> HandlerFuture<'a> {
+        HandlerFuture::new(async {
+            self.hang_in(2).await;
+            self.runs.fetch_add(1, Ordering::SeqCst);
+            Ok(ToolResult::text("sent"))
+        })
+    }
+
+    fn connect<'a>(&'a self, _: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        Some(Box::pin(async {
+            self.hang_in(1).await;
+            match self.hangs_in.load(Ordering::SeqCst) {
+                3 => Err(ToolErrorKind::Unavailable { reason: "the server is gone".to_owned() }.into()),
+                4 => panic!("no socket"),
+                _ => Ok(()),
+            }
+        }))
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_ends_before_it_is_handed_over_is_made_when_its_session_goes_on() {
+    for (hangs_in, is_made) in [(1, true), (2, false)] {
+        let (notebook, remote, mut catalog) = (Notebook::default(), Remote::default(), Catalog::new());
+        catalog.register(writer("send"), remote.clone()).unwrap();
+        let cx = context(&notebook).with_place(CallPlace::new(1, 0));
+        remote.hangs_in.store(hangs_in, Ordering::SeqCst);
+        let call = run(&catalog, &cx, "send", json!({"to": "a"}));
+        assert!(tokio::time::timeout(Duration::from_millis(50), call).await.is_err());
+        remote.hangs_in.store(0, Ordering::SeqCst);
+        let again = run(&catalog, &cx, "send", json!({"to": "a"})).await;
+        assert_eq!(again.map_err(|error| error.code()).err(), (!is_made).then_some(ErrorCode::OutcomeUnknown));
+        assert_eq!(remote.runs.load(Ordering::SeqCst), u32::from(is_made));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_handed_over_is_refused_within_its_limit() {
+    let (notebook, remote, mut catalog) = (Notebook::default(), Remote::default(), Catalog::new());
+    catalog.register(writer("send"), remote.clone()).unwrap();
+    let cx = context(&notebook).with_timeout(Duration::from_secs(1));
+    for (hangs_in, code) in [(1, ErrorCode::Timeout), (3, ErrorCode::Unavailable), (4, ErrorCode::Panicked)] {
+        remote.hangs_in.store(hangs_in, Ordering::SeqCst);
+        let error = run(&catalog, &cx, "send", json!({"to": "a"})).await.unwrap_err();
+        assert_eq!((error.code(), notebook.lines().last().unwrap().kind), (code, "refusal"), "{error}");
+        assert!(!error.to_string().contains("may have taken effect"), "{error}");
     }
 }
 

@@ -35,6 +35,11 @@ impl Attached {
         None
     }
 
+    /// Returns the context as it is.
+    pub(crate) fn with_reasons(&self, cx: ToolContext) -> ToolContext {
+        cx
+    }
+
     /// Returns no prompt.
     pub(crate) async fn prompts(&self, _connects: bool) -> (Vec<[String; 2]>, Vec<String>) {
         (Vec::new(), Vec::new())

@@ -54,8 +54,8 @@ pub(crate) enum FirstList {
 /// tools that wait for approval.
 #[derive(Debug)]
 pub(crate) struct Attached {
-    servers: Option<Servers>,
-    pins: PinsOfServers,
+    pub(super) servers: Option<Servers>,
+    pub(super) pins: PinsOfServers,
     /// The tasks that wait for first lists and follow approvals. They end with the session.
     _following: JoinSet<()>,
 }
@@ -136,7 +136,7 @@ impl Drop for Attached {
 }
 
 /// Returns the note about tools that wait for approval.
-fn waiting(server: &str, tools: &[ToolName]) -> String {
+pub(super) fn waiting(server: &str, tools: &[ToolName]) -> String {
     let tools: Vec<_> = tools.iter().map(ToolName::as_str).collect();
     let (program, tools) = (program::name(), tools.join(", "));
     format!(

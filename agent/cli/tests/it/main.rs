@@ -55,10 +55,14 @@ mod mcp_code;
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;
+#[cfg(all(unix, feature = "journal", feature = "mcp"))]
+mod mcp_kill;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
 mod mcp_login;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_mistake;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_new_tool;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]

@@ -18,7 +18,8 @@ use serde_json::{Value, json};
 use crate::Crib;
 use crate::mcp::write_user;
 
-/// The variable that makes this program the server. Its value is the description of the tools, or `@` and a file that has it.
+/// The variable that makes this program the server. Its value is the description of the tools, or `@` and a file that has it. Further lines
+/// are the names of further tools.
 const SERVER: &str = "TOOLCRIB_TEST_SERVER";
 
 /// The variable that makes it a server of the older generation.
@@ -68,7 +69,7 @@ struct Server {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let has_resources = std::env::var_os(RESOURCES).is_some();
-        let builder = ServerCapabilities::builder().enable_tools().enable_prompts();
+        let builder = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().enable_prompts();
         ServerConfig::new(if has_resources { builder.enable_resources().build() } else { builder.build() })
     }
 
@@ -102,11 +103,12 @@ impl ServerHandler for Server {
             Some(file) => std::fs::read_to_string(file).unwrap(),
             None => self.description.clone(),
         };
+        let (description, more) = description.split_once('\n').unwrap_or((&description, ""));
         let tool = |name: &str| {
             let definition = json!({"name": name, "description": description, "inputSchema": {"type": "object"}});
             serde_json::from_value::<Tool>(definition).unwrap()
         };
-        Ok(ListToolsResult::with_all_items(["read", "sample"].map(tool).into()))
+        Ok(ListToolsResult::with_all_items(["read", "sample"].into_iter().chain(more.lines()).map(tool).collect()))
     }
 
     /// Reads the file `path`, or appends the text `append` to it.
@@ -126,6 +128,9 @@ impl ServerHandler for Server {
                 let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
                 let written =
                     opened.and_then(|mut file| file.write_all(arguments["append"].as_str().unwrap().as_bytes()));
+                if arguments.contains_key("notify") {
+                    context.peer.notify_tool_list_changed().await.unwrap();
+                }
                 format!("{written:?}")
             }
             "read" => match std::fs::read_to_string(Path::new(arguments["path"].as_str().unwrap())) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ServerResult};
 use rmcp::service::ServiceError;
 use serde_json::Value;
+use tools::handler::ConnectFuture;
 use tools::{
     Digest, Handler, HandlerFuture, Input, ToolContext, ToolError, ToolErrorKind, ToolName, ToolResult, Violation,
 };
@@ -71,6 +72,14 @@ impl RemoteTool {
 impl Handler for RemoteTool {
     fn call<'a>(&'a self, cx: ToolContext, arguments: Input) -> HandlerFuture<'a> {
         HandlerFuture::new(async { self.run(cx, arguments).await.map_err(Into::into) })
+    }
+
+    fn connect<'a>(&'a self, cx: &'a ToolContext) -> Option<ConnectFuture<'a>> {
+        Some(Box::pin(async {
+            cx.record_exposure();
+            self.link.ready().await?;
+            self.link.check(&self.tool, &self.digest).map_err(Into::into)
+        }))
     }
 
     /// Checks that the definition is approved before a person is asked about the call.

@@ -236,7 +236,7 @@ async fn listen(
                     match change {
                         ServerNotification::PromptListChangedNotification(_) => link.lists.expire_prompts(),
                         ServerNotification::ResourceListChangedNotification(_) => link.lists.expire_resources(),
-                        _ => link.changed.notify_one(),
+                        _ => link.expire_list(),
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -11,6 +12,9 @@ use super::link::Link;
 use super::listing::list;
 use super::lists::OnDemand;
 use super::{ImportError, Items, Report, ServerName, Status};
+
+/// The time limit of a list that is read again for a single name.
+const LISTING: Duration = Duration::from_secs(2);
 
 /// A handle of an imported server. Clones share the server, which stays until [`Servers`](super::Servers) removes it.
 #[derive(Clone)]
@@ -53,6 +57,12 @@ impl Imported {
         let read = T::kept(&self.link.lists).get_or_read(list::<T>(&peer)).await;
         let listing = read.map_err(|error| failed(self.link.shown(&reason(&error))))?;
         Ok(Items { items: listing.items.iter().flatten().cloned().map(item).collect(), cut: listing.cut })
+    }
+
+    /// Reads the list of tools again, and waits for it up to a short limit, for example because a model knows a tool that the list has not.
+    pub async fn list_again(&self) {
+        self.link.expire_list();
+        let _ = tokio::time::timeout(LISTING, self.link.ready()).await;
     }
 
     /// Reads the list of tools again soon, for example after the answers of the [review](super::Import::with_review) have changed.

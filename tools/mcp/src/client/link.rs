@@ -57,6 +57,8 @@ pub(super) enum State {
 pub(super) enum Listed {
     #[default]
     Pending,
+    /// The server may have changed the list since it was read.
+    Stale,
     Done,
     Failed {
         reason: Arc<str>,
@@ -124,12 +126,25 @@ impl Link {
     /// Sets the reason why the tools cannot be listed, unless an earlier list of the connection is known.
     pub(super) fn set_unlisted(&self, reason: &str) {
         self.listed.send_if_modified(|listed| {
-            let is_pending = !matches!(listed, Listed::Done);
-            if is_pending {
-                *listed = Listed::Failed { reason: reason.into() };
+            match listed {
+                Listed::Done => return false,
+                Listed::Stale => *listed = Listed::Done,
+                Listed::Pending | Listed::Failed { .. } => *listed = Listed::Failed { reason: reason.into() },
             }
-            is_pending
+            true
         });
+    }
+
+    /// Lets the list of tools be read again. Calls wait for it.
+    pub(super) fn expire_list(&self) {
+        self.listed.send_if_modified(|listed| {
+            let is_known = matches!(listed, Listed::Done);
+            if is_known {
+                *listed = Listed::Stale;
+            }
+            is_known
+        });
+        self.changed.notify_one();
     }
 
     /// Connects the server if no call has done so yet, waits until its tools are listed, and returns the peer. Waits for the next
@@ -156,7 +171,7 @@ impl Link {
         };
         let mut listed = self.listed.subscribe();
         tokio::select! {
-            _ = listed.wait_for(|listed| !matches!(listed, Listed::Pending)) => {}
+            _ = listed.wait_for(|listed| !matches!(listed, Listed::Pending | Listed::Stale)) => {}
             _ = state.wait_for(|state| !matches!(state, State::Up(_))) => return self.peer(),
         }
         match &*listed.borrow() {
@@ -164,7 +179,7 @@ impl Link {
                 let reason = format!("the MCP server {} does not list its tools: {reason}", self.name);
                 Err(ToolErrorKind::Unavailable { reason })
             }
-            Listed::Pending | Listed::Done => Ok(peer),
+            Listed::Pending | Listed::Stale | Listed::Done => Ok(peer),
         }
     }
 

@@ -7,7 +7,7 @@ use tools::protocol::Role;
 use tools::{Content, ToolContext, ToolErrorKind};
 
 use super::failure::failure;
-use super::result::block;
+use super::result::{block, items, readable_block};
 use super::rounds::{self, Answers};
 use super::{ImportError, Imported, Items};
 
@@ -83,7 +83,9 @@ impl Imported {
         };
         match rounds::request(&self.link, &peer, cx, make).await? {
             ServerResult::GetPromptResult(result) => Ok(result.messages.into_iter().map(message).collect()),
-            _ => Err(failure(self.name(), ServiceError::UnexpectedResponse)),
+            // A result with a defective message is none for rmcp.
+            other => readable_messages(serde_json::to_value(other).unwrap_or_default())
+                .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse)),
         }
     }
 }
@@ -99,4 +101,41 @@ fn message(message: model::PromptMessage) -> PromptMessage {
         _ => Role::Assistant,
     };
     PromptMessage { role, content: block(message.content) }
+}
+
+/// Returns the messages of a result that may have defects. Each block is read by itself. Returns `None` if there are none.
+fn readable_messages(mut result: Value) -> Option<Vec<PromptMessage>> {
+    let messages = result.get_mut("messages").map(Value::take)?;
+    let read = |mut message: Value| {
+        let role = if message["role"] == "assistant" { Role::Assistant } else { Role::User };
+        let blocks = match message.get_mut("content") {
+            Some(content) => items(content.take()),
+            None => vec![message],
+        };
+        blocks.into_iter().map(move |value| PromptMessage { role, content: readable_block(value) })
+    };
+    Some(items(messages).into_iter().flat_map(read).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_prompt_with_a_defective_message_keeps_the_others() {
+        let read = readable_messages(json!({"messages": [
+            {"role": "user", "content": {"type": "text", "text": "Review."}},
+            {"role": "assistant", "content": "plain"},
+            {"role": "system", "content": [{"type": "text", "text": "one"}, {"type": "json", "json": {"a": 1}}]},
+            "alone",
+        ]}));
+        let read: Vec<_> = read.unwrap().into_iter().map(|message| (message.role, message.content)).collect();
+        let text = |role, text: &str| (role, Content::text(text));
+        assert_eq!(read[..3], [text(Role::User, "Review."), text(Role::Assistant, "plain"), text(Role::User, "one")]);
+        assert!(read[3].1.as_text().unwrap().contains(r#""json":{"a":1}"#), "{read:?}");
+        assert_eq!(read[4], text(Role::User, "alone"));
+        assert_eq!(readable_messages(json!({"items": []})), None);
+    }
 }

@@ -4,13 +4,13 @@ use std::sync::Weak;
 
 use rmcp::model::{ClientRequest, ReadResourceRequest, ReadResourceRequestParams, ServerResult};
 use rmcp::service::ServiceError;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use tools::{
     Content, Effects, Handler, HandlerFuture, Input, Tool, ToolContext, ToolErrorKind, ToolResult, visible_line,
 };
 
 use super::failure::failure;
-use super::result::resource_content;
+use super::result::{items, resource_content, shown};
 use super::rounds::{self, Answers};
 use super::servers::Inner;
 use super::{Cut, ImportError, Imported};
@@ -116,9 +116,34 @@ impl Imported {
         };
         match rounds::request(&self.link, &peer, cx, make).await? {
             ServerResult::ReadResourceResult(result) => Ok(result.contents.into_iter().map(resource_content).collect()),
-            _ => Err(failure(self.name(), ServiceError::UnexpectedResponse)),
+            // A result with a defective part is none for rmcp.
+            other => readable_contents(serde_json::to_value(other).unwrap_or_default(), uri)
+                .ok_or_else(|| failure(self.name(), ServiceError::UnexpectedResponse)),
         }
     }
+}
+
+/// Returns the parts of a resource that may have defects. Each part is read by itself. Returns `None` if there are none.
+fn readable_contents(mut result: Value, uri: &str) -> Option<Vec<Content>> {
+    let parts = result.get_mut("contents").map(Value::take)?;
+    let read = |part: Value| {
+        let mut fields = match part {
+            Value::Object(fields) => fields,
+            Value::String(text) => Map::from_iter([("text".to_owned(), Value::String(text))]),
+            other => return shown(&other),
+        };
+        // A part without its URI is one of the resource that was read.
+        fields.retain(|key, value| !value.is_null() && key != "_meta");
+        if !fields.get("uri").is_some_and(Value::is_string) {
+            fields.insert("uri".to_owned(), uri.into());
+        }
+        if let Some(text) = fields.get_mut("text").filter(|text| !text.is_string()) {
+            *text = Value::String(text.to_string());
+        }
+        let part = Value::Object(fields);
+        serde_json::from_value(part.clone()).map_or_else(|_| shown(&part), resource_content)
+    };
+    Some(items(parts).into_iter().map(read).collect())
 }
 
 /// Returns the definition of the tool that reads resources.
@@ -193,4 +218,24 @@ async fn listed(imported: &Imported) -> Result<String, ToolErrorKind> {
 fn line(uri: &str, name: &str, description: Option<&str>) -> String {
     let about = description.map(|text| format!(": {}", visible_line(text, MAX_SHOWN))).unwrap_or_default();
     format!("{} ({}){about}", visible_line(uri, MAX_URI), visible_line(name, MAX_SHOWN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_with_a_defective_part_keeps_the_others() {
+        let read = readable_contents(
+            json!({"contents": [{"uri": "a:1", "text": "useful"}, {"text": {"n": 1}, "_meta": 1}, "plain", {"uri": "a:2"}]}),
+            "a:0",
+        );
+        let read = read.unwrap();
+        let text = |uri: &str, text: &str| {
+            resource_content(serde_json::from_value(json!({"uri": uri, "text": text})).unwrap())
+        };
+        assert_eq!(read[..3], [text("a:1", "useful"), text("a:0", r#"{"n":1}"#), text("a:0", "plain")]);
+        assert!(read[3].as_text().unwrap().contains("a:2"), "{read:?}");
+        assert_eq!(readable_contents(json!({}), "a:0"), None);
+    }
 }

@@ -33,13 +33,18 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
         Value::String(text) => return made(vec![Content::text(text)], None, false),
         other => return made(Vec::new(), Some(other), false),
     };
-    let blocks = match fields.remove("content").unwrap_or_default() {
-        Value::Array(blocks) => blocks,
-        Value::Null => Vec::new(),
-        block => vec![block],
-    };
+    let blocks = items(fields.remove("content").unwrap_or_default());
     let is_error = fields.get("isError").is_some_and(|flag| flag == true || flag == "true");
     made(blocks.into_iter().map(readable_block).collect(), fields.remove("structuredContent"), is_error)
+}
+
+/// Returns the items of a list. A single item may stand for itself.
+pub(super) fn items(list: Value) -> Vec<Value> {
+    match list {
+        Value::Array(items) => items,
+        Value::Null => Vec::new(),
+        item => vec![item],
+    }
 }
 
 /// Returns the result of a call. The structured value is part of the content, because a model reads nothing else.
@@ -82,7 +87,7 @@ fn are_same(value: &Value, texts: &[&str]) -> bool {
 }
 
 /// Converts a block that may have defects.
-fn readable_block(value: Value) -> Content {
+pub(super) fn readable_block(value: Value) -> Content {
     if let Some(read) = read_block(&value) {
         return read;
     }
@@ -111,7 +116,7 @@ fn read_block(value: &Value) -> Option<Content> {
 }
 
 /// Returns a block that cannot be read as a text, without its data.
-fn shown(block: &Value) -> Content {
+pub(super) fn shown(block: &Value) -> Content {
     let mut block = block.clone();
     for field in ["data", "blob"] {
         if let Some(data) = block.get_mut(field) {

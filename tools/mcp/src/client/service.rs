@@ -101,7 +101,7 @@ impl ClientHandler for Client {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
-        self.link.changed.notify_one();
+        self.link.expire_list();
     }
 
     async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -47,6 +47,39 @@ async fn a_result_with_a_defective_block_keeps_the_others() {
 }
 
 #[tokio::test]
+async fn a_prompt_and_a_resource_with_a_defective_block_keep_the_others() {
+    let server = raw(|message| {
+        let offered = json!({"tools": {}, "prompts": {}, "resources": {}});
+        let info = json!({"name": "s", "version": "1"});
+        let answer = match message["method"].as_str().unwrap() {
+            "initialize" => {
+                json!({"protocolVersion": "2025-11-25", "capabilities": offered, "serverInfo": info})
+            }
+            "tools/list" => json!({"tools": a_tool()}),
+            "prompts/get" => json!({"description": "d", "messages": [
+                {"role": "user", "content": {"type": "text", "text": "useful"}},
+                {"role": "user", "content": [{"type": "json", "json": {"a": 1}}, {"type": "text", "text": "more"}]},
+            ]}),
+            "resources/read" => {
+                json!({"contents": [{"uri": "a:1", "text": "useful"}, {"text": "no URI"}, {"uri": "a:2"}]})
+            }
+            _ => {
+                let error = json!({"code": -32601, "message": "no"});
+                return vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()];
+            }
+        };
+        if message.get("id").is_some() { vec![result(message, answer)] } else { Vec::new() }
+    });
+    let (_catalog, _servers, imported) = imported(server).await;
+    imported.ready().await.unwrap();
+    let messages = imported.prompt(&ToolContext::new(), "p", []).await.unwrap();
+    let texts: Vec<_> = messages.iter().filter_map(|message| message.content.as_text()).collect();
+    assert!(texts[0] == "useful" && texts[1].contains(r#"{"a":1}"#) && texts[2] == "more", "{texts:?}");
+    let parts = imported.read_resource(&cx(), "a:1").await.unwrap();
+    assert!(parts.len() == 3 && parts[2].as_text().unwrap().contains("a:2"), "{parts:?}");
+}
+
+#[tokio::test]
 async fn a_structured_value_beside_a_text_reaches_the_model() {
     let answer = r#"{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":[{"type":"text","text":"needs a person"}],"structuredContent":{"url":"u"}}}"#;
     let result = called(answer).await.unwrap();
