@@ -37,13 +37,11 @@ pub(crate) fn recover(workspace: Option<&Path>) {
     let mut places: Vec<PathBuf> = workspace.map(Path::to_owned).into_iter().collect();
     places.extend(std::env::current_dir().and_then(|place| place.canonicalize()));
     places.dedup();
-    let moved: Vec<SetAside> = places.iter().flat_map(|place| aside.recover(place)).collect();
-    moved.iter().for_each(|file| notice::warning(&file.to_protected(false).to_string()));
+    places.iter().flat_map(|place| aside.recover(place)).for_each(|file| notice::warning(&file.to_string()));
     NOTED.call_once(|| {
         let lying = lying(&aside, workspace);
         if let (Some(first), Some(line)) = (lying.first(), count(&lying)) {
-            let folder =
-                first.place.as_ref().and_then(|place| place.parent()?.parent()).map(quoted).unwrap_or_default();
+            let folder = first.place.as_ref().and_then(|place| folder_of(first, place)).map(quoted).unwrap_or_default();
             let way = way_back(first);
             notice::note(&format!("{line}; {way} puts back {}, and rm -r {folder} forgets all", first.path));
         }
@@ -67,6 +65,13 @@ fn lying(aside: &Aside, workspace: Option<&Path>) -> Vec<SetAside> {
 fn count(lying: &[SetAside]) -> Option<String> {
     let files = counted(lying.len() as u64, "protected file");
     (!lying.is_empty()).then(|| format!("aside: {files} that programs left in this workspace"))
+}
+
+/// Returns the folder of all that lies aside where the file does: that of the workspace in the state folder, or the one in the workspace.
+#[cfg(feature = "builtin")]
+fn folder_of<'a>(file: &SetAside, place: &'a Path) -> Option<&'a Path> {
+    let above = place.parent()?;
+    if place.starts_with(&file.root) { Some(above) } else { above.parent() }
 }
 
 /// Returns the command that puts a file back.

@@ -1,6 +1,8 @@
 //! [`Aside`]: the folder for what programs planted.
 
 mod carry;
+mod in_place;
+mod outcome;
 mod question;
 mod running;
 mod settled;
@@ -16,6 +18,7 @@ use tools::protocol::Digest;
 use tools::visible_line;
 
 use self::carry::{Spot, create_file, create_folder};
+pub(crate) use self::outcome::Outcome;
 pub(crate) use self::running::RunningRecord;
 pub(crate) use self::settled::Settled;
 use crate::protected::{Bytes, Look, Protected};
@@ -29,7 +32,8 @@ const SHOWN: usize = 200;
 /// The folder for what programs planted: protected files that a program created or changed, moved out of the workspace until a person
 /// puts them back. No tool may reach it.
 ///
-/// Each run that planted something has a folder, with the files under numbers and a record of the places where they were.
+/// Each run that planted something has a folder, with the files under numbers and a record of the places where they were. What does not fit
+/// there is renamed in the workspace, into a folder that nothing reads.
 #[derive(Clone, Debug)]
 pub struct Aside(PathBuf);
 
@@ -47,7 +51,7 @@ pub struct SetAside {
     pub note: String,
     /// The place of the file now. `None` if it could not be moved, and is where it was.
     pub place: Option<PathBuf>,
-    /// True if the path had another content before, which is there again unless it was too large to keep.
+    /// True if the path had another content before.
     pub was_there: bool,
 }
 
@@ -106,6 +110,7 @@ impl Aside {
                 }
             }
         }
+        all.extend(in_place::list(root));
         all
     }
 
@@ -114,32 +119,6 @@ impl Aside {
         let name = Digest::hash_bytes(root.as_os_str().as_encoded_bytes()).to_string();
         let name: String = name.chars().filter(char::is_ascii_alphanumeric).take(24).collect();
         self.0.join(name)
-    }
-
-    /// Moves what a program planted, and puts the former content in its place.
-    pub(crate) fn set_aside(
-        &self,
-        look: &Look<'_>,
-        before: &Protected,
-        planted: &[&Path],
-        origin: &Origin,
-    ) -> Vec<SetAside> {
-        let folder = self.new_folder(look.root);
-        let folder =
-            folder.and_then(|folder| Record::new(look, before, planted, origin).write(&folder).map(|()| folder));
-        let mut moved = Vec::new();
-        for (number, path) in planted.iter().enumerate() {
-            let former = before.found.get(*path);
-            let place = folder.as_ref().ok().map(|folder| folder.join(number.to_string()));
-            let place = place.filter(|place| take(look.root, path, place).is_ok());
-            if let (Some(_), Some(former)) = (&place, former.and_then(|former| former.former.as_ref())) {
-                // A program that still runs may be faster. The next look finds what it put there.
-                let _ = Spot::open(look.root, path, false).and_then(|spot| spot.restore(former));
-            }
-            let note = look.judge.note(&look.relative(path));
-            moved.push(SetAside::new(look.root, path, note, place, former.is_some()));
-        }
-        moved
     }
 
     fn new_folder(&self, root: &Path) -> io::Result<PathBuf> {
@@ -182,18 +161,19 @@ impl SetAside {
     pub fn put_back(&self) -> io::Result<()> {
         let Some(place) = &self.place else { return Ok(()) };
         let to = Spot::open(&self.root, &self.origin, true)?;
-        Spot::own(place)?.carry(&to, self.was_there)?;
+        let is_in_place = place.starts_with(&self.root);
+        let from = if is_in_place { Spot::open(&self.root, place, false) } else { Spot::own(place) };
+        from?.carry(&to, self.was_there)?;
+        if is_in_place {
+            in_place::tidy(&self.root);
+            return Ok(());
+        }
         // An empty folder needs no record.
         if let Some(folder) = place.parent().filter(|folder| entries(folder).all(|path| path.ends_with(RECORD))) {
             let _ = fs::remove_dir_all(folder);
         }
         Ok(())
     }
-}
-
-/// Moves a path of the workspace to a place.
-fn take(root: &Path, path: &Path, place: &Path) -> io::Result<()> {
-    Spot::open(root, path, false)?.carry(&Spot::own(place)?, false)
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {

@@ -52,8 +52,9 @@ impl Disk {
     }
 }
 
+/// Returns the bytes that are free where a path lies. Returns `None` if the system does not say.
 #[cfg(unix)]
-fn free(place: &std::path::Path) -> Option<u64> {
+pub(crate) fn free(place: &std::path::Path) -> Option<u64> {
     let found = rustix::fs::statvfs(place).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))
 }

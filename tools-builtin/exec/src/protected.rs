@@ -26,7 +26,7 @@ use crate::report::shown;
 const MAX_ENTRIES: usize = 200_000;
 
 /// The most bytes of former files that are kept for a run.
-const MAX_FORMER: u64 = 8 << 20;
+const MAX_FORMER: u64 = 32 << 20;
 
 /// A look at the writable trees of a workspace.
 pub(crate) struct Look<'a> {
@@ -73,6 +73,9 @@ pub(crate) struct Found {
     counts: bool,
     /// True if the walls keep programs from it.
     is_safe: bool,
+    /// True if no clause names it, so that a removed one is put back.
+    #[serde(default)]
+    is_guarded: bool,
     /// The number of names up to the folder of git in which it lies.
     git: Option<usize>,
     /// The length and the time of the last change. `None` for a directory, whose content is looked at or protected.
@@ -149,10 +152,14 @@ impl Look<'_> {
                 // Another name of the file leads around the walls.
                 let is_safe = self.is_kept && is_protected && (metadata.is_dir() || metadata.nlink() == 1);
                 let keeps = self.keeps_content && counts && !is_safe && !is_new_only && !path.ends_with(".sample");
+                // A file that does not count takes no room of the others.
+                let keeps = keeps && self.judge.matters(&path);
+                let is_guarded = (is_protected || is_below) && !is_safe && self.judge.matters(&path);
                 let former = if keeps { Former::read(&absolute, &metadata, bytes) } else { None };
                 let (is_kept, is_link) = (is_protected, metadata.is_symlink());
+                let is_suspect = false;
                 let found =
-                    Found { is_kept, is_link, is_setting, counts, is_safe, git, stamp, former, is_suspect: false };
+                    Found { is_kept, is_link, is_setting, counts, is_safe, is_guarded, git, stamp, former, is_suspect };
                 all.found.insert(absolute, found);
             }
         }
@@ -274,6 +281,17 @@ impl Protected {
             }
         }
         planted
+    }
+
+    /// Returns the protected files that were there before and are gone, although no clause names them.
+    pub(crate) fn removed_since<'a>(&self, before: &'a Self) -> Vec<&'a Path> {
+        let is_gone = |path: &Path| fs::symlink_metadata(path).is_err();
+        let guarded =
+            before.found.iter().filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
+        guarded
+            .map(|(path, _)| path.as_path())
+            .filter(|path| !self.found.contains_key(*path) && is_gone(path))
+            .collect()
     }
 
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.

@@ -58,8 +58,7 @@ impl Watch {
         let trees = granted.writable.paths.iter();
         let trees = trees.map(|tree| Tree { path: tree.path.clone(), is_tree: tree.is_tree }).collect();
         let (judge, root, teller) = (Judge::from_call(cx), workspace.root().to_owned(), sandbox.teller().cloned());
-        let late = aside.iter().flat_map(|aside| aside.recover_ended(&root)).map(|file| file.to_protected(false));
-        let late: Vec<_> = late.collect();
+        let late: Vec<_> = aside.iter().flat_map(|aside| aside.recover_ended(&root)).collect();
         if !late.is_empty() && !cx.report_protected(&late) {
             teller.iter().for_each(|teller| teller.tell(&late));
         }
@@ -103,8 +102,8 @@ impl Watch {
                 Settled::new(aside.as_ref(), &look, &self.before, &mut now, &self.origin, teller.clone())
             });
             // A look that failed is made again by the next session.
-            if let (Some(record), true) = (record, settled.is_ok()) {
-                record.remove();
+            if let (Some(record), Ok(settled)) = (record, &settled) {
+                record.finish(settled.unfinished());
             }
             *state = State::After(Some(settled));
         }

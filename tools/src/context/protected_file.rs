@@ -31,8 +31,12 @@ pub enum ProtectedFate {
     },
     /// Moved out of the workspace, and put back by a person's yes.
     PutBack,
-    /// In the workspace as the program left it, because the grant names it.
+    /// As the program left it, because the grant names it, or the host has no folder to move it to.
     Changed,
+    /// Removed by the program, and there again.
+    Restored,
+    /// Changed or removed by the program, and its former content is not kept.
+    Lost,
     /// In the workspace as the program left it, because it could not be moved.
     Stuck,
 }
@@ -53,7 +57,17 @@ impl fmt::Display for ProtectedFile {
                 write!(f, "a program left {path}, {note}; it was moved to {place}")
             }
             ProtectedFate::PutBack => write!(f, "a program left {path}, {note}; it remains, because you agreed"),
-            ProtectedFate::Changed => write!(f, "a program changed {path}, {note}; the grant names it"),
+            ProtectedFate::Changed => {
+                write!(
+                    f,
+                    "a program changed or removed {path}, {note}; nothing was put back, because the grant permits it"
+                )
+            }
+            ProtectedFate::Restored => write!(f, "a program removed {path}, {note}; it was put back"),
+            ProtectedFate::Lost => write!(
+                f,
+                "a program changed or removed {path}, {note}; its former content could not be put back, so get it from a copy"
+            ),
             ProtectedFate::Stuck => {
                 write!(f, "a program left {path}, {note}; it could not be moved away, so look at it and remove it")
             }

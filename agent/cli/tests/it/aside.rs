@@ -86,6 +86,31 @@ fn a_stream_has_an_event_and_standard_error_a_line_for_planted_files() {
 }
 
 #[test]
+fn a_large_file_lies_in_the_workspace_if_the_state_folder_is_on_another_disk() {
+    let crib = Crib::new();
+    let Ok(state) = tempfile::tempdir_in("/dev/shm") else { return };
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let elsewhere = |args: &[&str]| {
+        let ended = crib.command(args).env("XDG_STATE_HOME", state.path()).output().unwrap();
+        String::from_utf8(ended.stdout).unwrap() + &String::from_utf8(ended.stderr).unwrap()
+    };
+    let script = "truncate -s 4G .envrc; mkdir sub; truncate -s 4G sub/AGENTS.md";
+    let first = elsewhere(&[&["run", "--provider", "direct", &prompt(script)], &GRANT[..]].concat());
+    assert!(first.contains("a program left .envrc, ") && !crib.root().join("sub/AGENTS.md").exists(), "{first}");
+    let second = elsewhere(&["run", "--provider", "direct", "time.now"]);
+    let root = crib.root().canonicalize().unwrap();
+    let folder = root.join("set-aside-by-toolcrib");
+    assert!(second.contains(&format!("rm -r {} forgets all", folder.display())), "{second}");
+    let report = elsewhere(&["doctor"]).replace("\n  ", " ");
+    let line = report.lines().find(|line| line.contains("sub/AGENTS.md, ")).unwrap_or_else(|| panic!("{report}"));
+    let words: Vec<&str> = line.split(" mv ").nth(1).unwrap().split(' ').collect();
+    fs::rename(words[0].trim_matches('\''), words[1]).unwrap();
+    assert!(root.join("sub/AGENTS.md").exists());
+}
+
+#[test]
 fn a_call_of_a_person_shows_planted_files_too() {
     let crib = Crib::new();
     if !has_bubblewrap(&crib) {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -16,11 +16,14 @@ use rustix::io::Errno;
 
 use crate::protected::{Bytes, Former, Unlocked};
 
+/// The room that a copy of an entry takes beside its content.
+const ENTRY: u64 = 4096;
+
 /// A name in an open folder.
 #[derive(Debug)]
 pub(super) struct Spot {
-    folder: OwnedFd,
-    name: OsString,
+    pub(super) folder: OwnedFd,
+    pub(super) name: OsString,
 }
 
 impl Spot {
@@ -65,36 +68,43 @@ impl Spot {
     /// only if `replaces`.
     pub(super) fn carry(&self, to: &Self, replaces: bool) -> io::Result<()> {
         match self.rename(to, replaces) {
-            Err(Errno::ACCESS) => {
-                // A program can lock the folder, or that in which it lies.
-                let above = self.folder.try_clone().ok().and_then(Unlocked::open);
-                let own = Unlocked::at(&self.folder, &self.name);
-                let carried = self.rename(to, replaces);
-                drop((own, above));
-                self.carried(carried, to, replaces)
-            }
-            carried => self.carried(carried, to, replaces),
-        }
-    }
-
-    fn rename(&self, to: &Self, replaces: bool) -> Result<(), Errno> {
-        let flags = if replaces { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
-        renameat_with(&self.folder, &*self.name, &to.folder, &*to.name, flags)
-    }
-
-    fn carried(&self, renamed: Result<(), Errno>, to: &Self, replaces: bool) -> io::Result<()> {
-        match renamed {
-            // Some file systems do not know how to replace nothing.
-            Err(Errno::INVAL) if !replaces && !to.exists() => Ok(self.rename(to, true)?),
             Err(Errno::XDEV) => {
                 if replaces && to.exists() {
-                    remove(&to.folder, &to.name)?;
+                    to.remove()?;
                 }
-                copy(&self.folder, &self.name, &to.folder, &to.name)?;
-                remove(&self.folder, &self.name)
+                self.copy(to, &mut u64::MAX.clone())?;
+                self.remove()
             }
             other => Ok(other?),
         }
+    }
+
+    /// Moves what lies here within a file system, also out of a folder that a program has locked.
+    pub(super) fn rename(&self, to: &Self, replaces: bool) -> Result<(), Errno> {
+        let flags = if replaces { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        let rename = |flags| renameat_with(&self.folder, &*self.name, &to.folder, &*to.name, flags);
+        match rename(flags) {
+            Err(Errno::ACCESS) => {
+                let unlocked = |folder: &OwnedFd| folder.try_clone().ok().and_then(Unlocked::open);
+                let opened = [unlocked(&self.folder), unlocked(&to.folder), Unlocked::at(&self.folder, &self.name)];
+                let renamed = rename(flags);
+                // The innermost first, because the way to it leads through the others.
+                opened.into_iter().rev().for_each(drop);
+                renamed
+            }
+            // Some file systems do not know how to replace nothing.
+            Err(Errno::INVAL) if !replaces && !to.exists() => rename(RenameFlags::empty()),
+            renamed => renamed,
+        }
+    }
+
+    /// Copies what lies here. `room` is the number of bytes that it may take. An incomplete copy is removed.
+    pub(super) fn copy(&self, to: &Self, room: &mut u64) -> io::Result<()> {
+        copy(&self.folder, &self.name, &to.folder, &to.name, room).inspect_err(|_| drop(to.remove()))
+    }
+
+    pub(super) fn remove(&self) -> io::Result<()> {
+        remove(&self.folder, &self.name)
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -108,8 +118,11 @@ impl Spot {
             Former::File { mode, content } => {
                 let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let mut file = File::from(openat(&self.folder, &*self.name, flags, Mode::from_raw_mode(0o600))?);
-                file.write_all(content.as_bytes())?;
-                file.set_permissions(fs::Permissions::from_mode(*mode))?;
+                let written = file.write_all(content.as_bytes());
+                // A part of a file can say the opposite of the whole.
+                written
+                    .and_then(|()| file.set_permissions(fs::Permissions::from_mode(*mode)))
+                    .inspect_err(|_| drop(self.remove()))?;
             }
         }
         Ok(())
@@ -117,9 +130,12 @@ impl Spot {
 }
 
 /// Copies a file, a link or a folder. Of a pipe, a socket or a device, only the name remains.
-fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr) -> io::Result<()> {
+fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr, room: &mut u64) -> io::Result<()> {
     let stat = statat(&from, name, AtFlags::SYMLINK_NOFOLLOW)?;
     let mode = Mode::from_raw_mode(stat.st_mode & 0o777);
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    let length = if is_file { u64::try_from(stat.st_size).unwrap_or(u64::MAX) } else { 0 };
+    *room = room.checked_sub(length.saturating_add(ENTRY)).ok_or(io::ErrorKind::StorageFull)?;
     let create = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Symlink => symlinkat(readlinkat(&from, name, Vec::new())?, &to, as_name)?,
@@ -128,7 +144,7 @@ fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr) -> io::Re
             let (inner, _unlocked) = open_folder(&from, name)?;
             let (copied, _) = open_folder(&to, as_name)?;
             for entry in entries(&inner)? {
-                copy(&inner, &entry, &copied, &entry)?;
+                copy(&inner, &entry, &copied, &entry, room)?;
             }
         }
         FileType::RegularFile => {
@@ -137,7 +153,7 @@ fn copy(from: impl AsFd, name: &OsStr, to: impl AsFd, as_name: &OsStr) -> io::Re
             if FileType::from_raw_mode(fstat(&source)?.st_mode) != FileType::RegularFile {
                 return Err(io::ErrorKind::InvalidData.into());
             }
-            io::copy(&mut File::from(source), &mut File::from(openat(&to, as_name, create, mode)?))?;
+            io::copy(&mut File::from(source).take(length), &mut File::from(openat(&to, as_name, create, mode)?))?;
         }
         _ => drop(openat(&to, as_name, create, mode)?),
     }

@@ -44,7 +44,7 @@ impl Aside {
     }
 
     /// Moves nothing, because no program runs.
-    pub fn recover(&self, _root: &Path) -> Vec<SetAside> {
+    pub fn recover(&self, _root: &Path) -> Vec<ProtectedFile> {
         Vec::new()
     }
 }

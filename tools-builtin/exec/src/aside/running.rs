@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
 
 use super::carry::{create_file, create_folder, path_of};
-use super::{Aside, Origin, SetAside, entries, now};
+use super::{Aside, Origin, Outcome, entries, now};
 use crate::protected::{Bytes, Found, Judge, Look, Protected, Tree};
 
 /// The folder of the records.
@@ -36,6 +37,9 @@ struct Before {
     /// The entries of the table that are not built in.
     paths: Vec<SensitivePath>,
     found: Vec<(Bytes, Found)>,
+    /// The paths that are left to do after a look. Empty before it, when all paths count.
+    #[serde(default)]
+    only: Vec<Bytes>,
 }
 
 impl RunningRecord {
@@ -55,6 +59,7 @@ impl RunningRecord {
             origin: origin.clone(),
             paths: own.to_vec(),
             found: before.found.iter().map(|(path, found)| (Bytes::from_path(path), found.clone())).collect(),
+            only: Vec::new(),
         };
         let name = format!("{}-{}-{}", now(), process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         // Complete under its name, and locked: another session may read it at any time.
@@ -67,32 +72,49 @@ impl RunningRecord {
         Ok(Self { path, _locked: locked })
     }
 
-    /// Removes the record, after the look.
-    pub(crate) fn remove(self) {
-        // A record that stays is looked at once more.
-        let _ = fs::remove_file(&self.path);
+    /// Removes the record after the look, or keeps it for the paths that are unfinished.
+    pub(crate) fn finish(self, unfinished: &[PathBuf]) {
+        finish(&self.path, unfinished);
+    }
+}
+
+/// Removes a record, or keeps it for the paths that are unfinished. One that cannot be changed is looked at once more as it is.
+fn finish(path: &Path, unfinished: &[PathBuf]) {
+    if unfinished.is_empty() {
+        let _ = fs::remove_file(path);
+        return;
+    }
+    let narrowed =
+        fs::read(path).ok().and_then(|text| serde_json::from_slice::<Before>(&text).ok()).and_then(|before| {
+            let only = unfinished.iter().map(|path| Bytes::from_path(path)).collect();
+            serde_json::to_vec(&Before { only, ..before }).ok()
+        });
+    let new = path.with_extension("new");
+    let written = narrowed.is_some_and(|text| create_file(&new, &text).and_then(|_| fs::rename(&new, path)).is_ok());
+    if !written {
+        let _ = fs::remove_file(new);
     }
 }
 
 impl Aside {
     /// Moves what programs planted whose host has died, or whose end nobody waited for, and what those of other sessions in this workspace
     /// planted so far. Call it before a session reads any file of the workspace. Blocks.
-    pub fn recover(&self, root: &Path) -> Vec<SetAside> {
+    pub fn recover(&self, root: &Path) -> Vec<ProtectedFile> {
         self.recover_with(root, true)
     }
 
     /// Does so without the programs that still run. Blocks.
-    pub(crate) fn recover_ended(&self, root: &Path) -> Vec<SetAside> {
+    pub(crate) fn recover_ended(&self, root: &Path) -> Vec<ProtectedFile> {
         self.recover_with(root, false)
     }
 
-    fn recover_with(&self, root: &Path, with_running: bool) -> Vec<SetAside> {
+    fn recover_with(&self, root: &Path, with_running: bool) -> Vec<ProtectedFile> {
         let records =
             entries(&self.folder().join(FOLDER)).filter(|path| path.extension().is_some_and(|is| is == "json"));
         records.flat_map(|path| self.recover_one(&path, root, with_running).unwrap_or_default()).collect()
     }
 
-    fn recover_one(&self, path: &Path, root: &Path, with_running: bool) -> Option<Vec<SetAside>> {
+    fn recover_one(&self, path: &Path, root: &Path, with_running: bool) -> Option<Vec<ProtectedFile>> {
         let mut file = File::open(path).ok()?;
         let is_over = flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
         if !is_over && !with_running {
@@ -103,12 +125,11 @@ impl Aside {
         let before = serde_json::from_slice::<Before>(&text).ok()?;
         let of = path_of(&before.root);
         let is_here = root.starts_with(&of) || of.starts_with(root);
-        let moved = if is_over || is_here { self.look_again(&of, before)? } else { Vec::new() };
+        let outcome = if is_over || is_here { self.look_again(&of, before)? } else { Outcome::default() };
         if is_over {
-            // A record that stays is looked at once more.
-            let _ = fs::remove_file(path);
+            finish(path, &outcome.unfinished);
         }
-        Some(moved)
+        Some(outcome.into_files())
     }
 
     /// Returns what there was before each program that still runs in this workspace, and the folders that it may write.
@@ -133,8 +154,9 @@ impl Aside {
     }
 
     /// Returns `None` if there is too much to look at: the record stays then.
-    fn look_again(&self, root: &Path, before: Before) -> Option<Vec<SetAside>> {
-        let Before { trees, is_kept, skipped, origin, paths, found, .. } = before;
+    fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
+        let Before { trees, is_kept, skipped, origin, paths, found, only, .. } = before;
+        let only: Vec<PathBuf> = only.iter().map(path_of).collect();
         let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
         let found: BTreeMap<PathBuf, Found> = found.into_iter().map(|(path, found)| (path_of(&path), found)).collect();
         let mut skipped: Vec<PathBuf> = skipped.iter().map(path_of).collect();
@@ -148,7 +170,6 @@ impl Aside {
         look.skipped = &skipped;
         let former = Protected::from_found(found);
         let now = look.find().ok()?;
-        let planted = now.planted_since(&former, &look);
-        Some(if planted.is_empty() { Vec::new() } else { self.set_aside(&look, &former, &planted, &origin) })
+        Some(self.set_aside(&look, &former, &now, &only, &origin))
     }
 }

@@ -1,19 +1,19 @@
 //! [`Settled`]: what a look after a program found, and its end by the answer of a person.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tools::call::AskError;
 use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext};
 
 use super::question::{Group, question};
-use super::{Aside, Origin, SetAside};
+use super::{Aside, Origin, Outcome, SetAside};
 use crate::protected::{Look, Protected};
 use crate::report::{shortened, shown};
 use crate::teller::Teller;
 
 /// The result of the look after a program. A drop tells the person, unless that was done.
 pub(crate) struct Settled {
-    aside: Vec<SetAside>,
+    outcome: Outcome,
     /// The first name of the paths that lie in a folder which is new itself.
     groups: Vec<Option<String>>,
     /// The changed files that remain, as visible text, with their notes.
@@ -32,32 +32,33 @@ impl Settled {
         origin: &Origin,
         teller: Option<Teller>,
     ) -> Self {
-        let (mut moved, mut groups) = (Vec::new(), Vec::new());
-        let changed = now.changed_since(before);
+        let outcome = aside.map(|aside| aside.set_aside(look, before, now, &[], origin)).unwrap_or_default();
+        let group = |file: &SetAside| {
+            let below = file.origin.strip_prefix(look.root).ok()?;
+            let first = below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
+            first.map(|first| first.to_string_lossy().into_owned())
+        };
+        let groups = outcome.aside.iter().map(group).collect();
         // Without a folder all that has changed remains, also what is harmless.
         let counts = |path: &Path| aside.is_some() && now.found.get(path).is_some_and(|found| found.counts());
-        let changed = changed.into_iter().filter(|path| !counts(path));
-        let changed = changed.map(|path| (shown(path, look.root), look.judge.note(&look.relative(path)))).collect();
-        if let Some(aside) = aside {
-            let planted = now.planted_since(before, look);
-            if !planted.is_empty() {
-                moved = aside.set_aside(look, before, &planted, origin);
-            }
-            let group = |path: &&Path| {
-                let below = path.strip_prefix(look.root).ok()?;
-                let first =
-                    below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
-                first.map(|first| first.to_string_lossy().into_owned())
-            };
-            groups = planted.iter().map(group).collect();
-        }
+        let changed = now.changed_since(before).into_iter().filter(|path| !counts(path));
+        let changed = changed.map(|path| (shown(path, look.root), look.judge.note(&look.relative(path))));
+        // Those that were removed and put back are told as such.
+        let is_told = |path: &String| outcome.former.iter().any(|file| file.path == *path);
+        let changed = changed.filter(|(path, _)| !is_told(path)).collect();
         now.lock();
-        Self { aside: moved, groups, changed, teller, is_told: false }
+        Self { outcome, groups, changed, teller, is_told: false }
+    }
+
+    /// Returns the paths that could not be moved, or not be put back.
+    pub(crate) fn unfinished(&self) -> &[PathBuf] {
+        &self.outcome.unfinished
     }
 
     /// Asks the person once whether the files that lie aside are put back, tells what became of them, and returns notes for the model.
     pub(crate) async fn finish(mut self, cx: &ToolContext) -> Vec<String> {
-        let moved: Vec<_> = self.aside.iter().zip(&self.groups).filter(|(file, _)| file.place.is_some()).collect();
+        let moved: Vec<_> =
+            self.outcome.aside.iter().zip(&self.groups).filter(|(file, _)| file.place.is_some()).collect();
         let groups = Group::all(&moved);
         let mut back: Vec<SetAside> = Vec::new();
         let mut notes = Vec::new();
@@ -89,20 +90,28 @@ impl Settled {
     }
 
     fn files(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<ProtectedFile> {
-        let aside = self.aside.iter().map(|file| file.to_protected(is_back(file)));
+        let aside = self.outcome.aside.iter().map(|file| file.to_protected(is_back(file)));
+        let former = self.outcome.former.iter().cloned();
         let changed = self.changed.iter();
         let changed =
             changed.map(|(path, note)| ProtectedFile::new(path.clone(), note.clone(), ProtectedFate::Changed));
-        aside.chain(changed).collect()
+        aside.chain(former).chain(changed).collect()
     }
 
     fn notes(&self, is_back: &dyn Fn(&SetAside) -> bool) -> Vec<String> {
         let named = |is_wanted: &dyn Fn(&SetAside) -> bool| {
-            let names = self.aside.iter().filter(|file| is_wanted(file)).map(|file| file.path.clone());
+            let names = self.outcome.aside.iter().filter(|file| is_wanted(file)).map(|file| file.path.clone());
             let names: Vec<String> = names.collect();
             (!names.is_empty()).then(|| shortened(&names))
         };
-        let aside = named(&|file| file.place.is_some() && !is_back(file)).map(|names| {
+        let is_in_place = |file: &SetAside| file.place.as_ref().is_some_and(|place| place.starts_with(&file.root));
+        let renamed = named(&|file| is_in_place(file) && !is_back(file)).map(|names| {
+            format!(
+                "these files run or configure programs, so they were renamed, because there was no room for them out of the workspace: \
+                 {names}; tell the user"
+            )
+        });
+        let aside = named(&|file| file.place.is_some() && !is_in_place(file) && !is_back(file)).map(|names| {
             format!(
                 "these files run or configure programs, so they were moved out of the workspace, and the user has not agreed to put \
                  them back: {names}; if they are needed, tell the user, or write them with fs.write, which asks"
@@ -117,7 +126,8 @@ impl Settled {
         let changed: Vec<String> = self.changed.iter().map(|(path, _)| path.clone()).collect();
         let changed = (!changed.is_empty())
             .then(|| format!("these files run or configure programs and have changed: {}", shortened(&changed)));
-        [aside, back, stuck, changed].into_iter().flatten().collect()
+        let former = self.outcome.former.iter().map(|file| file.to_string());
+        [aside, renamed, back, stuck, changed].into_iter().flatten().chain(former).collect()
     }
 
     fn tell(&mut self, files: &[ProtectedFile]) {

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// The most bytes of a file that is kept.
-const MAX_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// A file or a link as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,0 +1,122 @@
+//! [`Outcome`]: what became of the protected files that a program created, changed or removed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tools::{ProtectedFate, ProtectedFile};
+
+use super::carry::Spot;
+use super::{Aside, Origin, Record, SetAside, in_place};
+use crate::disk;
+use crate::protected::{Look, Protected};
+use crate::report::shown;
+
+/// The most bytes that a run copies to another file system. It leaves as many as it takes, because the state of sessions lies there.
+const MAX_COPIED: u64 = 256 << 20;
+
+/// What became of the protected files that a program created, changed or removed.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) aside: Vec<SetAside>,
+    /// The former files that were put back where a program removed them, or that are lost.
+    pub(crate) former: Vec<ProtectedFile>,
+    /// The paths that could not be moved, or not be put back.
+    pub(crate) unfinished: Vec<PathBuf>,
+}
+
+impl Outcome {
+    /// Returns what a person is told.
+    pub(crate) fn into_files(self) -> Vec<ProtectedFile> {
+        self.aside.iter().map(|file| file.to_protected(false)).chain(self.former).collect()
+    }
+}
+
+impl Aside {
+    /// Moves what a program planted, and puts back what it changed or removed. `only` are the paths that count, or none for all.
+    pub(crate) fn set_aside(
+        &self,
+        look: &Look<'_>,
+        before: &Protected,
+        now: &Protected,
+        only: &[PathBuf],
+        origin: &Origin,
+    ) -> Outcome {
+        let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
+        let planted: Vec<&Path> = now.planted_since(before, look).into_iter().filter(counts).collect();
+        let removed: Vec<&Path> = now.removed_since(before).into_iter().filter(counts).collect();
+        let mut outcome = Outcome { aside: self.move_all(look, before, &planted, origin), ..Outcome::default() };
+        let stuck = outcome.aside.iter().filter(|file| file.place.is_none());
+        outcome.unfinished = stuck.map(|file| file.origin.clone()).collect();
+        let moved = outcome.aside.iter().filter(|file| file.place.is_some() && file.was_there);
+        let moved: Vec<(PathBuf, bool)> = moved.map(|file| (file.origin.clone(), false)).collect();
+        let removed = removed.into_iter().map(|path| (path.to_owned(), true));
+        for (path, is_removed) in moved.into_iter().chain(removed) {
+            let former = before.found.get(&path).and_then(|found| found.former.as_ref());
+            let restored =
+                former.map(|former| Spot::open(look.root, &path, true).and_then(|spot| spot.restore(former)));
+            let fate = match restored {
+                Some(Ok(())) if is_removed => ProtectedFate::Restored,
+                Some(Ok(())) => continue,
+                Some(Err(_)) | None => ProtectedFate::Lost,
+            };
+            let note = look.judge.note(&look.relative(&path));
+            outcome.former.push(ProtectedFile::new(shown(&path, look.root), note, fate));
+            if let Some(Err(_)) = restored {
+                outcome.unfinished.push(path);
+            }
+        }
+        outcome
+    }
+
+    fn move_all(&self, look: &Look<'_>, before: &Protected, planted: &[&Path], origin: &Origin) -> Vec<SetAside> {
+        if planted.is_empty() {
+            return Vec::new();
+        }
+        let folder = self.new_folder(look.root);
+        let folder = folder.and_then(|folder| {
+            let written = Record::new(look, before, planted, origin).write(&folder);
+            // Without room, the folder would remain with a part of the record.
+            written.inspect_err(|_| drop(fs::remove_dir_all(&folder))).map(|()| folder)
+        });
+        let folder = folder.ok();
+        let free = disk::free(self.folder()).unwrap_or_default();
+        let mut room = MAX_COPIED.min(free / 2);
+        // The small ones first, because they say most.
+        let mut order: Vec<usize> = (0..planted.len()).collect();
+        order.sort_by_key(|number| fs::symlink_metadata(planted[*number]).map_or(0, |metadata| metadata.len()));
+        let mut places = vec![None; planted.len()];
+        for number in order {
+            let place = folder.as_ref().map(|folder| folder.join(number.to_string()));
+            places[number] = take(look.root, planted[number], place, &mut room).ok();
+        }
+        in_place::tidy(look.root);
+        let file = |(path, place): (&&Path, Option<PathBuf>)| {
+            let note = look.judge.note(&look.relative(path));
+            SetAside::new(look.root, path, note, place, before.found.contains_key(*path))
+        };
+        planted.iter().zip(places).map(file).collect()
+    }
+}
+
+/// Moves a path of the workspace to a place outside of it, or, if that has no room, to the folder of the workspace that nothing reads.
+/// Returns the place.
+fn take(root: &Path, path: &Path, place: Option<PathBuf>, room: &mut u64) -> io::Result<PathBuf> {
+    let from = Spot::open(root, path, false)?;
+    let outside = place.and_then(|place| Some((Spot::own(&place).ok()?, place)));
+    if let Some((to, place)) = &outside
+        && from.rename(to, false).is_ok()
+    {
+        return Ok(place.clone());
+    }
+    // Before the copy, because nothing takes it for what it was then.
+    let (left, inside) = in_place::neutralise(root, path, &from)?;
+    match outside {
+        Some((to, place)) if left.copy(&to, room).is_ok() => {
+            // What cannot be removed is listed where it is.
+            let _ = left.remove();
+            Ok(place)
+        }
+        _ => Ok(inside),
+    }
+}
