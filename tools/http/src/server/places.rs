@@ -59,6 +59,14 @@ impl Place {
         }
     }
 
+    /// Lets another connection take the place again, because this one only waits, such as a stream of events.
+    pub fn release(&self) {
+        if let Some(taken) = self.0.places.locked().taken.get_mut(&self.0.number) {
+            taken.is_kept = false;
+        }
+        self.0.places.0.changed.notify_one();
+    }
+
     /// Returns the token that is cancelled when another connection takes the place.
     pub(super) fn ended(&self) -> CancellationToken {
         self.0.ended.clone()
@@ -169,6 +177,18 @@ mod tests {
         assert_eq!(places.take(at(4)).err(), Some(NoPlace::Full));
         drop(kept);
         assert!(places.take(at(4)).is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_released_place_can_be_taken_away_again() {
+        let places = Places::new(1);
+        let kept = places.take(at(1)).unwrap();
+        kept.keep();
+        let waiting = places.wait_for_room();
+        let released = async { kept.release() };
+        tokio::join!(waiting, released);
+        let _next = places.take(at(2)).unwrap();
+        assert!(kept.ended().is_cancelled());
     }
 
     #[test]

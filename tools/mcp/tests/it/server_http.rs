@@ -224,6 +224,8 @@ async fn a_request_names_the_port_that_is_served() {
     for (host, is_allowed) in [
         (format!("localhost:{port}"), true),
         ("localhost".to_owned(), true),
+        ("[::1]".to_owned(), true),
+        (format!("[::1]:{port}"), true),
         ("app.example".to_owned(), true),
         (format!("app.example:{port}"), true),
         ("proxy.example:8443".to_owned(), true),
@@ -303,26 +305,73 @@ async fn a_request_has_one_host_and_at_most_one_origin() {
     }
 }
 
+/// Begins a session, and opens its stream of events.
+async fn event_stream(address: SocketAddr) -> TcpStream {
+    let body = initialize();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let accept = "Accept: application/json, text/event-stream\r\nHost: localhost\r\n";
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\nConnection: close\r\n{accept}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let id =
+        answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).unwrap_or_else(|| panic!("{answer}"));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET /mcp HTTP/1.1\r\nMcp-Session-Id: {id}\r\n{accept}\r\n");
+    assert_eq!(first_line(&mut stream, request.as_bytes()).await, "HTTP/1.1 200 OK");
+    stream
+}
+
 #[tokio::test]
-async fn sessions_beyond_the_limit_are_refused() {
+async fn a_session_beyond_the_limit_ends_the_idle_one_that_was_used_least_recently() {
     let (catalog, ..) = waiting();
     let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
     let first = Person::silent().serve_with_lifecycle(transport, versions(legacy())).await.unwrap();
-    for _ in 1..HttpOptions::MAX_SESSIONS {
+    for _ in 0..HttpOptions::MAX_SESSIONS + 20 {
         assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 200);
+    }
+    // Its stream is open.
+    assert_eq!(first.list_all_tools().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_session_beyond_the_limit_is_refused_while_each_has_an_open_stream() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_max_connections(HttpOptions::MAX_SESSIONS * 2);
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let mut open = Vec::new();
+    for _ in 0..HttpOptions::MAX_SESSIONS {
+        open.push(event_stream(address).await);
     }
     for _ in 0..2 {
         assert_eq!(status(address, "/mcp", "Host: localhost\r\n", &initialize()).await, 503);
     }
-    // Clients with a session, and those that need none, are served.
-    assert_eq!(first.list_all_tools().await.unwrap().len(), 1);
+    // Clients that need no session are served.
     let transport = StreamableHttpClientTransport::from_uri(format!("http://{address}/mcp"));
     let client = Person::silent().serve_with_lifecycle(transport, versions(modern())).await.unwrap();
     assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
-    // The end of a session makes room.
-    first.cancel().await.unwrap();
+    // The end of a stream makes room.
+    open.pop();
     while status(address, "/mcp", "Host: localhost\r\n", &initialize()).await != 200 {
-        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+#[tokio::test]
+async fn open_streams_of_events_keep_no_request_out() {
+    let (catalog, ..) = waiting();
+    let options = HttpOptions::new().with_max_connections(4);
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
+    let mut open = Vec::new();
+    for _ in 0..10 {
+        let within = Duration::from_secs(5);
+        open.push(tokio::time::timeout(within, event_stream(address)).await.unwrap());
+    }
+    let body = initialize();
+    let posted = status(address, "/mcp", "Host: localhost\r\n", &body);
+    assert_eq!(tokio::time::timeout(Duration::from_secs(5), posted).await.unwrap(), 200);
 }

@@ -19,7 +19,7 @@ use super::super::json_text::is_json;
 use super::HttpOptions;
 use super::access::Bearer;
 use super::first_write::joined;
-use super::sessions::Sessions;
+use super::sessions::{SessionError, Sessions};
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -71,7 +71,11 @@ impl Endpoint {
                 return refused;
             }
         };
-        place.keep();
+        match head.method {
+            // A client opens a stream of events again.
+            Method::GET => place.release(),
+            _ => place.keep(),
+        }
         let method = head.method.clone();
         let mut answer = self.mcp.handle(Request::from_parts(head, body)).await;
         match (method, answer.status()) {
@@ -79,7 +83,7 @@ impl Endpoint {
             (Method::DELETE, StatusCode::ACCEPTED) => *answer.status_mut() = StatusCode::NO_CONTENT,
             // `rmcp` answers 500.
             (Method::POST, StatusCode::INTERNAL_SERVER_ERROR) if self.sessions.is_full().await => {
-                return text(StatusCode::SERVICE_UNAVAILABLE, "too many sessions; end one, or try again later");
+                return text(StatusCode::SERVICE_UNAVAILABLE, SessionError::TooMany.to_string());
             }
             (Method::POST, _) => return joined(answer).await,
             _ => {}

@@ -71,7 +71,8 @@ impl HttpOptions {
     pub const MIN_TOKEN_BYTES: usize = 16;
     /// The default number of connections at the same time.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 128;
-    /// The number of sessions of clients of older revisions at the same time. Further ones are refused with 503.
+    /// The number of sessions of clients of older revisions at the same time. A further one ends the session that was used least recently
+    /// among those without an open stream, and is refused with 503 if there is none.
     pub const MAX_SESSIONS: usize = 256;
 
     /// The default time for the head of a request, and for its body: 30 seconds.
@@ -118,7 +119,8 @@ impl HttpOptions {
         self
     }
 
-    /// Sets the number of connections at the same time. Further ones take the place of those without an allowed request, or wait.
+    /// Sets the number of connections at the same time. Further ones take the place of those without an allowed request and of streams of
+    /// events that a client has opened with `GET`, or wait.
     #[must_use]
     pub fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
