@@ -87,7 +87,7 @@ impl KnownTexts {
         let Ok(host) = Normaliser::Host.apply(document) else { return };
         let mut texts = self.locked();
         for link in url_parts::urls_in(text) {
-            if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host || !host.is_empty()) {
+            if let Some(parts) = UrlParts::new(&link).filter(|parts| parts.host == host) {
                 texts.add(|texts| &mut texts.sent, parts.text);
             }
         }
