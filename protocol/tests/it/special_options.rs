@@ -208,6 +208,7 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         /work/ls | --plugin x
         ss | -D x
         sudo mytool | --exec x
+        sudo timeout 9 mytool | --exec x
         timeout 9 mytool | -ox
         sudo timeout 9 git log | --output=x
         timeout 9 ./x | --hook y
