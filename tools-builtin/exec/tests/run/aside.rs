@@ -270,6 +270,39 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             assert!(place.aside().is_empty() && place.told.lock().unwrap().is_empty(), "{:?}", place.aside());
         }),
+        trials_of("a_repository_that_sends_commits_elsewhere_is_put_back_until_a_yes", |layers| {
+            // Programs cannot change permissions there, which git needs.
+            if is_landlock_alone(layers) {
+                return;
+            }
+            let place = Place::new(layers, &[]);
+            place.repository(".");
+            for args in ["remote add origin ../origin", "config branch.main.remote origin"] {
+                place.git(".", args);
+            }
+            let config = || place.workspace.read(".git/config");
+            let grant = [&ALL[..], &[OF_GIT]].concat();
+            for script in [
+                "git config remote.origin.url ../evil",
+                "git remote set-url --push origin ../evil",
+                "git config branch.main.pushRemote ../evil",
+                "git config url.../evil.insteadOf ../origin",
+                "git config user.email evil@example.org",
+                "git remote rename origin a; git remote add origin ../evil",
+            ] {
+                let before = config();
+                let (_, questions) = place.sh(&grant, script, Some(false));
+                assert_eq!((questions.len(), config()), (1, before), "{script}");
+            }
+            let (_, questions) = place.sh(&grant, "git config branch.new.remote origin", None);
+            assert_eq!(questions, [""; 0]);
+            let call = json!({"program": "git", "args": ["config", "user.email", "me@home.example"]});
+            let (_, questions) = place.run(&grant, call.clone(), Some(false));
+            assert_eq!((questions.len(), config().contains("me@home.example")), (1, false));
+            let spelled = [&grant[..], &["exec:write:git config user.email me@home.example"]].concat();
+            let (_, questions) = place.run(&spelled, call, None);
+            assert_eq!((questions.len(), config().contains("me@home.example")), (0, true));
+        }),
         trials_of("a_new_repository_that_runs_something_is_moved", |layers| {
             // Programs cannot change permissions there, which git needs.
             if is_landlock_alone(layers) {
@@ -332,6 +365,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             let place = Place::new(layers, &[("file", "old")]);
             place.repository(".");
+            place.git(".", "remote add origin ../origin");
             let grant = [&ALL[..], &[OF_GIT]].concat();
             let commit =
                 "set -e; echo new > file; git add file; git commit -qm second; git checkout -qb other; git branch -q x

@@ -41,6 +41,62 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     counting(text, is_module).iter().all(|line| before.contains(line))
 }
 
+/// A line with its section, such as `url` of `remote "origin"`.
+#[derive(PartialEq, Eq)]
+struct Entry<'a> {
+    section: String,
+    sub: &'a str,
+    key: String,
+    value: &'a str,
+}
+
+/// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
+/// known remote does not count, nor does a further remote.
+pub(super) fn redirects(former: &str, text: &str) -> bool {
+    let (old, new) = (entries(former), entries(text));
+    let has = |section: &str, sub: &str, key: &str| {
+        old.iter().any(|it| it.section == section && it.sub == sub && (key.is_empty() || it.key == key))
+    };
+    let is_address = |it: &&Entry<'_>| it.section == "remote" && ["url", "pushurl"].contains(&&*it.key);
+    let known = new.iter().filter(|it| has("remote", it.sub, ""));
+    // The order of addresses counts, too.
+    if !old.iter().filter(is_address).eq(known.filter(is_address)) {
+        return true;
+    }
+    let is_fine = |it: &Entry<'_>| match (&*it.section, &*it.key) {
+        // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
+        ("remote", "url") => {
+            let is_plain = it.sub.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+            let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
+            is_plain && !is_awaited && old.iter().any(|old| old.section == "remote" && old.key == "url")
+        }
+        ("branch", "remote") => !has("branch", it.sub, "remote") && (it.value == "." || has("remote", it.value, "url")),
+        ("branch", "merge") => !has("branch", it.sub, "merge"),
+        ("submodule", "url") => !has("submodule", it.sub, "url"),
+        ("remote", "pushurl" | "mirror") | ("branch", "pushremote") | ("user", _) => false,
+        _ => true,
+    };
+    !new.iter().filter(|it| !old.contains(it)).all(is_fine)
+}
+
+/// Returns the lines of settings whose form is known.
+fn entries(text: &str) -> Vec<Entry<'_>> {
+    let (mut section, mut sub) = (String::new(), "");
+    let mut entries = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+        if let Some(rest) = line.strip_prefix('[') {
+            let rest = rest.strip_suffix(']').unwrap_or(rest);
+            section = name(rest).unwrap_or_default();
+            sub = rest.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"'));
+            continue;
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let (section, key) = (section.clone(), key.trim_end().to_ascii_lowercase());
+        entries.push(Entry { section, sub, key, value: value.trim() });
+    }
+    entries
+}
+
 /// Returns the lines that are not known to be harmless, each with its section.
 fn counting(text: &str, is_module: bool) -> Vec<(&str, &str)> {
     let mut section = "";
@@ -142,6 +198,56 @@ mod tests {
         assert!(is_harmless(&format!("{former}[branch \"x\"]\n\tremote = origin\n"), Some(&former), false));
         let moved = "[core]\n\tbare = false\n[alias]\n\tpager = less\n";
         assert!(!is_harmless(moved, Some(&former), false), "another section is another setting");
+    }
+
+    #[test]
+    fn settings_that_send_commits_elsewhere_count_in_a_repository_that_was_there() {
+        let former = format!("{CLONE}[remote \"fork\"]\n\turl = ../fork\n[branch \"old\"]\n\tpushRemote = gone\n");
+        for lines in [
+            "[remote \"origin\"]\n\turl = ../evil",
+            "[remote \"origin\"]\n\tpushurl = ../evil",
+            "[remote \"fork\"]\n\tmirror = true",
+            "[remote]\n\tpushDefault = fork",
+            "[remote \"gone\"]\n\turl = ../evil",
+            "[remote \"https://example.org/a\"]\n\turl = ../evil",
+            "[remote \"new\"]\n\turl = ../a\n\tpushurl = ../evil",
+            "[branch \"main\"]\n\tremote = fork",
+            "[branch \"main\"]\n\tpushRemote = fork",
+            "[branch \"main\"]\n\tmerge = refs/heads/evil",
+            "[branch \"new\"]\n\tremote = ../evil",
+            "[remote \"new\"]\n\turl = ../evil\n[branch \"new\"]\n\tremote = new",
+            "[user]\n\temail = evil@example.org",
+            "[user]\n\tname = Evil",
+            "[url \"../evil\"]\n\tinsteadOf = ../origin",
+            "[commit]\n\ttemplate = evil",
+            "[USER]\n\tEMAIL=evil",
+        ] {
+            let text = format!("{former}{lines}\n");
+            assert!(!is_harmless(&text, Some(&former), false) || redirects(&former, &text), "{lines}");
+        }
+        let gone = former.replace("\turl = ../fork\n", "");
+        assert!(redirects(&former, &gone), "a name without an address is a path");
+        let swapped = former.replace("../origin", "../x").replace("../fork", "../origin").replace("../x", "../fork");
+        assert!(redirects(&former, &swapped));
+        let without = "[core]\n\tbare = false\n";
+        for name in ["origin", "other"] {
+            let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");
+            assert!(redirects(without, &first), "{name} is where the next push goes");
+        }
+        for lines in [
+            "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new",
+            "[branch \"new\"]\n\tremote = .\n\tmerge = refs/heads/main",
+            "[remote \"new\"]\n\turl = ../new\n\tfetch = +refs/heads/*:refs/remotes/new/*",
+            "[remote \"origin\"]\n\tfetch = +refs/pull/*:refs/remotes/origin/pull/*",
+            "[submodule \"a\"]\n\tactive = true\n\turl = ../a",
+            "[pull]\n\trebase = true",
+        ] {
+            let text = format!("{former}{lines}\n");
+            assert!(is_harmless(&text, Some(&former), false) && !redirects(&former, &text), "{lines}");
+        }
+        let (main, end) = former.split_once("[branch \"main\"]").unwrap();
+        let end = end.split_once("[remote").unwrap().1;
+        assert!(!redirects(&former, &format!("{main}[remote{end}")), "a branch was removed");
     }
 
     #[test]
