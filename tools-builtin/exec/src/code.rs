@@ -1,17 +1,22 @@
 //! [`Code`]: the files of the workspace that a command runs, as far as its words name them.
 //!
 //! An approval for the session is bound to their content: a script that the agent writes anew is asked about again. The words of a
-//! command, and the scripts that they name, are searched for names of files. A program can run further files, so this is no wall.
+//! command, and the scripts that they name, are searched for names of files. A program can run further files, so an approval of a command
+//! that runs code has a [`Reach`] beyond them.
+
+mod kind;
+mod tree;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs::{self, Metadata};
-use std::io::Read as _;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use tools::protocol::{Normaliser, Word, Words};
 use tools::{Basis, Digest, ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
+use self::kind::{is_of_project, is_script};
+use self::tree::{Reach, changed};
 use crate::Sandbox;
 use crate::lookup;
 
@@ -40,23 +45,11 @@ const RUN_LISTED: [&str; 10] =
 /// Characters by which a shell chooses files or words while it runs.
 const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
 
+/// Words at the start of a line of a script, after which each name is that of a file that runs.
+const INCLUDES: [&str; 5] = ["-include", ".", "include", "sinclude", "source"];
+
 /// The folders of a project in which programs and modules are looked up.
 const PLACES: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
-
-/// The files by which a build tool or an interpreter knows a project.
-const PROJECT: [&str; 38] = [
-    "BUILD.bazel", "CMakeLists.txt", "Cargo.toml", "GNUmakefile", "Gemfile", "Justfile", "Makefile", "Pipfile",
-    "Rakefile", "Taskfile.yml", "Vagrantfile", "build.gradle", "build.gradle.kts", "build.ninja", "build.rs",
-    "build.sbt", "build.xml", "build.zig", "composer.json", "conftest.py", "deno.json", "go.mod", "gradlew",
-    "justfile", "makefile", "meson.build", "mix.exs", "mvnw", "noxfile.py", "package.json", "pom.xml",
-    "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "sitecustomize.py", "tox.ini", "usercustomize.py",
-];
-
-/// The endings of scripts.
-const SCRIPTS: [&str; 24] = [
-    ".bash", ".bat", ".cjs", ".cmake", ".cmd", ".fish", ".js", ".jsx", ".lua", ".mjs", ".mk", ".nu", ".php", ".pl",
-    ".ps1", ".py", ".rake", ".rb", ".sh", ".tcl", ".ts", ".tsx", ".vim", ".zsh",
-];
 
 /// The files that a command runs.
 pub(crate) struct Code {
@@ -64,6 +57,7 @@ pub(crate) struct Code {
     pub(crate) basis: Basis,
     /// The names of the files, for the person who is asked.
     names: Vec<String>,
+    reach: Reach,
 }
 
 impl Code {
@@ -81,8 +75,9 @@ impl Code {
         let is_known = search.add_commands(commands, text, &folders) && search.follow();
         let below = search.found.iter().filter_map(|path| path.strip_prefix(root).ok());
         let names = below.map(|path| visible_line(&path.to_string_lossy(), 100));
-        let basis = if is_known { Basis::Content(search.digest()) } else { Basis::Unknown };
-        Ok(Self { basis, names: names.collect() })
+        let rest = if is_known { search.reach.digest(root) } else { None };
+        let basis = rest.map_or(Basis::Unknown, |rest| Basis::Content(search.digest(&rest)));
+        Ok(Self { basis, names: names.collect(), reach: search.reach })
     }
 
     /// Describes the files in a line of a preview. Empty if there are none.
@@ -90,11 +85,19 @@ impl Code {
         let more = self.names.len().saturating_sub(SHOWN);
         let mut shown: Vec<String> = self.names.iter().take(SHOWN).cloned().collect();
         shown.extend((more > 0).then(|| format!("{more} more")));
-        match self.basis {
-            Basis::Unknown => "code: not known before it runs, so each call is asked about\n".to_owned(),
-            _ if shown.is_empty() => String::new(),
-            _ => format!("code: {}; an approval for the session ends when one changes\n", shown.join(", ")),
+        let end = match self.reach {
+            _ if self.basis == Basis::Unknown => {
+                return "code: not known before it runs, so each call is asked about\n".to_owned();
+            }
+            Reach::Named if shown.is_empty() => return String::new(),
+            Reach::Named => "an approval for the session ends when one changes",
+            Reach::Instructions => "an approval for the session covers later sources, too",
+            Reach::Code => "an approval for the session ends when any code changes",
+        };
+        if shown.is_empty() {
+            shown.push("of the workspace".to_owned());
         }
+        format!("code: {}; {end}\n", shown.join(", "))
     }
 }
 
@@ -113,8 +116,8 @@ struct Search<'a> {
     /// The names that are looked up already, by the folder of the script that has them.
     seen: HashMap<PathBuf, HashSet<String>>,
     left: usize,
-    /// True if a command runs other programs or code, so that each file that it names may be code.
-    runs_code: bool,
+    /// The files beyond the names. A command that runs other programs or code has more, and each file that it names may be code.
+    reach: Reach,
 }
 
 impl<'a> Search<'a> {
@@ -126,7 +129,7 @@ impl<'a> Search<'a> {
             waiting: Vec::new(),
             seen: HashMap::new(),
             left: MAX_NAMES,
-            runs_code: false,
+            reach: Reach::Named,
         };
         search.add_folder(cwd);
         search.add_folder(root);
@@ -144,13 +147,16 @@ impl<'a> Search<'a> {
                 true => Some(self.root.join(program)),
                 false => folders.iter().map(|folder| folder.join(program)).find(|path| lookup::is_program(path)),
             };
-            self.runs_code |= words.runs_programs() || path.as_ref().is_some_and(|path| path.starts_with(self.root));
+            let is_own = path.as_ref().is_some_and(|path| path.starts_with(self.root));
+            if is_own || words.runs_programs() {
+                self.reach = self.reach.max(if is_own { Reach::Code } else { Reach::of(words) });
+            }
             if let Some(path) = path {
                 self.add_file(&path);
             }
             texts.extend(words_of_command);
         }
-        if self.runs_code {
+        if self.runs_code() {
             let name = |piece: &str| piece.rsplit('/').next().unwrap_or_default().to_owned();
             let runs_listed =
                 texts.iter().flat_map(|text| pieces(text)).any(|piece| RUN_LISTED.contains(&&*name(piece)));
@@ -166,6 +172,10 @@ impl<'a> Search<'a> {
         texts.iter().all(|text| self.add_names(text, None))
     }
 
+    fn runs_code(&self) -> bool {
+        self.reach > Reach::Named
+    }
+
     /// Searches the files for further ones. Returns false if there are too many.
     fn follow(&mut self) -> bool {
         while let Some(path) = self.waiting.pop() {
@@ -177,6 +187,7 @@ impl<'a> Search<'a> {
             if !self.add_names(&text, Some(&folder)) {
                 return false;
             }
+            self.add_included(&text);
         }
         self.found.len() <= MAX_FILES
     }
@@ -195,23 +206,34 @@ impl<'a> Search<'a> {
         for name in &names {
             for path in self.candidates(name).into_iter().filter(|path| path.is_dir()) {
                 self.add_folder(&path);
-                if self.runs_code && script.is_none() {
+                if self.runs_code() && script.is_none() {
                     self.add_project(&path);
                 }
                 // A shell chooses files of a folder by a pattern.
-                if self.runs_code && name.ends_with('/') {
+                if self.runs_code() && name.ends_with('/') {
                     self.add_scripts(&path);
                 }
             }
         }
         for path in names.iter().flat_map(|name| self.candidates(name)).collect::<Vec<_>>() {
             let Ok(metadata) = fs::metadata(&path) else { continue };
-            let is_code = self.runs_code && script.is_none() || is_script(&path, &metadata);
+            let is_code = self.runs_code() && script.is_none() || is_script(&path, &metadata);
             if metadata.is_file() && is_code {
                 self.add_file(&path);
             }
         }
         true
+    }
+
+    /// Adds the files that lines of a script include, whatever their names are.
+    fn add_included(&mut self, script: &str) {
+        for line in script.lines() {
+            let (first, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or_default();
+            if INCLUDES.contains(&first) {
+                let paths: Vec<PathBuf> = pieces(rest).flat_map(|name| self.candidates(name)).collect();
+                paths.iter().filter(|path| path.is_file()).for_each(|path| self.add_file(path));
+            }
+        }
     }
 
     /// Returns the paths that a name may mean. Not all of them exist.
@@ -261,7 +283,7 @@ impl<'a> Search<'a> {
     fn add_project(&mut self, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            if PROJECT.contains(&&*name) || name.contains(".config.") {
+            if is_of_project(&name) {
                 self.add_file(&entry.path());
             }
         }
@@ -290,9 +312,10 @@ impl<'a> Search<'a> {
             && ["/usr", "/bin", "/sbin", "/lib", "/opt"].iter().any(|folder| path.starts_with(folder))
     }
 
-    /// Returns the digest of the files.
-    fn digest(&self) -> Digest {
-        let contents: Vec<_> = self.found.iter().map(|path| format!("{path:?} {}", content(path))).collect();
+    /// Returns the digest of the files, with that of the rest.
+    fn digest(&self, rest: &Digest) -> Digest {
+        let contents = self.found.iter().map(|path| format!("{path:?} {}", content(path)));
+        let contents: Vec<_> = contents.chain([rest.to_string()]).collect();
         Digest::hash_bytes(contents.join("\n").as_bytes())
     }
 }
@@ -316,30 +339,6 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns true if the file runs, or has the name of one that an interpreter or a build tool runs.
-fn is_script(path: &Path, metadata: &Metadata) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let has_ending = SCRIPTS.iter().any(|ending| name.ends_with(ending));
-    has_ending || PROJECT.contains(&&*name) || is_executable(metadata) || starts_with_interpreter(path)
-}
-
-#[cfg(unix)]
-fn is_executable(metadata: &Metadata) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    metadata.permissions().mode() & 0o111 != 0
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Metadata) -> bool {
-    false
-}
-
-fn starts_with_interpreter(path: &Path) -> bool {
-    let mut start = [0; 2];
-    let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    is_file && fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == *b"#!"
-}
-
 /// Returns the text of a script that is short enough to be searched.
 fn script(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file())?;
@@ -359,16 +358,4 @@ fn content(path: &Path) -> String {
         return fs::read(path).map_or_else(|_| "unreadable".to_owned(), |bytes| Digest::hash_bytes(&bytes).to_string());
     }
     format!("{} {:?}", metadata.len(), changed(&metadata))
-}
-
-/// The time of the last change, which a program cannot set.
-#[cfg(unix)]
-fn changed(metadata: &Metadata) -> (i64, i64) {
-    use std::os::unix::fs::MetadataExt as _;
-    (metadata.ctime(), metadata.ctime_nsec())
-}
-
-#[cfg(not(unix))]
-fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
-    metadata.modified().ok()
 }

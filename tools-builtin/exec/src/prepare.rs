@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
-use tools::{ProtectedFate, ProtectedFile, ToolContext, ToolError, ToolErrorKind, visible_line};
+use tools::{ProtectedFate, ProtectedFile, ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::blocking::blocking;
@@ -23,9 +23,6 @@ use crate::supervise::{Launch, Running, StartError};
 use crate::toolchain::Folders;
 use crate::walls::{self, Confined, Confinement, HOST_NAME, WallsError};
 use crate::watch::Watch;
-
-/// The characters of a command line in a record.
-const SHOWN: usize = 200;
 
 /// The standard streams of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -163,9 +160,8 @@ impl Prepared {
         if may_write && confinement.is_some() {
             sandbox.reserve(&granted, workspace)?;
         }
-        let command = visible_line(&format!("{} {}", request.program, request.args.join(" ")), SHOWN);
         let watch = match may_write {
-            true => Some(Watch::begin(cx, sandbox, workspace, &granted, is_kept, command)?),
+            true => Some(Watch::begin(cx, sandbox, workspace, &granted, is_kept, &request)?),
             false => None,
         };
         if let Some(watch) = watch.as_ref().filter(|_| is_kept) {

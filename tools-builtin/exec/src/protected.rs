@@ -38,6 +38,8 @@ pub(crate) struct Look<'a> {
     pub(crate) is_kept: bool,
     /// The folders that need no look, without links.
     pub(crate) skipped: &'a [PathBuf],
+    /// True if a clause spells a command by which commits go elsewhere or have another author.
+    pub(crate) may_redirect: bool,
     /// True if the content of files is kept, to put it back.
     pub(crate) keeps_content: bool,
 }
@@ -333,7 +335,7 @@ impl Look<'_> {
             let text = former.map(|former| former.former.as_ref().and_then(Former::text).unwrap_or_default());
             return match names.is_empty() {
                 true => is_harmless_repository(path, self.root),
-                false => is_harmless(path, &names, text),
+                false => is_harmless(path, &names, text, self.may_redirect),
             };
         }
         match path.parent() {

@@ -4,14 +4,21 @@ use std::mem;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tools::{ToolContext, ToolError};
+use tools::policy::{Rule, Verdict};
+use tools::protocol::Clause;
+use tools::{ToolContext, ToolError, visible_line};
 use tools_fs::Workspace;
 
 use crate::aside::{Aside, Origin, RunningRecord, Settled};
+use crate::command::command;
 use crate::protected::{Judge, Look, Protected, Tree};
+use crate::request::Request;
 use crate::reserved::without_links;
 use crate::sandbox::{Granted, Sandbox};
 use crate::teller::Teller;
+
+/// The characters of a command line in a record.
+const SHOWN: usize = 200;
 
 /// The look at the protected files before a program. [`settle`](Self::settle) makes the one after it.
 pub(crate) struct Watch {
@@ -28,6 +35,7 @@ struct Place {
     trees: Vec<Tree>,
     is_kept: bool,
     skipped: Vec<PathBuf>,
+    may_redirect: bool,
     aside: Option<Aside>,
     teller: Option<Teller>,
 }
@@ -50,7 +58,7 @@ impl Watch {
         workspace: &Workspace,
         granted: &Granted,
         is_kept: bool,
-        program: String,
+        request: &Request,
     ) -> Result<Self, ToolError> {
         let aside = sandbox.aside().cloned();
         let hidden = workspace.hidden_paths().iter().filter(|_| is_kept).map(|path| without_links(path));
@@ -62,12 +70,14 @@ impl Watch {
         if !late.is_empty() && !cx.report_protected(&late) {
             teller.iter().for_each(|teller| teller.tell(&late));
         }
-        let place = Place { judge, root, trees, is_kept, skipped, aside, teller };
+        let may_redirect = spells(cx, request);
+        let place = Place { judge, root, trees, is_kept, skipped, may_redirect, aside, teller };
         let mut before = place.look(place.aside.is_some()).find()?;
         before.lock();
         for (earlier, folders) in place.aside.iter().flat_map(|aside| aside.running(&place.root)) {
             before.inherit(&earlier, &folders);
         }
+        let program = visible_line(&format!("{} {}", request.program, request.args.join(" ")), SHOWN);
         let origin = Origin { program, session: cx.session().map(str::to_owned) };
         Ok(Self { place, before, origin, state: Mutex::new(State::Before(None)) })
     }
@@ -124,7 +134,17 @@ impl Watch {
 
 impl Place {
     fn look(&self, keeps_content: bool) -> Look<'_> {
-        let Self { judge, root, trees, is_kept, skipped, .. } = self;
-        Look { judge, root, trees, is_kept: *is_kept, skipped, keeps_content }
+        let Self { judge, root, trees, is_kept, skipped, may_redirect, .. } = self;
+        Look { judge, root, trees, is_kept: *is_kept, skipped, may_redirect: *may_redirect, keeps_content }
     }
+}
+
+/// Returns true if a clause spells the whole command of git.
+fn spells(cx: &ToolContext, request: &Request) -> bool {
+    let Ok(words) = command(&request.env, &request.program, &request.args) else { return false };
+    let value = words.to_string();
+    let is_it = |clause: &Clause| clause.scheme() == Some("exec") && clause.pattern() == value;
+    let rules = cx.policy().into_iter().flat_map(|policy| policy.rules());
+    let allowed = rules.filter(|rule| rule.verdict() == Verdict::Allow).filter_map(Rule::target);
+    request.program == "git" && cx.grant().clauses().chain(allowed).any(is_it)
 }

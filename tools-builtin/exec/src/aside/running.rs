@@ -160,7 +160,15 @@ impl Aside {
         let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
         let found: BTreeMap<PathBuf, Found> = found.into_iter().map(|(path, found)| (path_of(&path), found)).collect();
         let mut skipped: Vec<PathBuf> = skipped.iter().map(path_of).collect();
-        let mut look = Look { judge: &judge, root, trees: &trees, is_kept: false, skipped: &[], keeps_content: false };
+        let mut look = Look {
+            judge: &judge,
+            root,
+            trees: &trees,
+            is_kept: false,
+            skipped: &[],
+            may_redirect: false,
+            keeps_content: false,
+        };
         if is_kept {
             // The walls kept programs from the content of these folders.
             let kept =

@@ -5,7 +5,7 @@ mod settings;
 use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
-pub(crate) use settings::is_harmless as are_harmless_settings;
+use settings::{is_harmless as are_harmless_settings, redirects};
 
 /// The most entries of a new repository that are looked at. One with more counts.
 const MAX_ENTRIES: usize = 20_000;
@@ -80,14 +80,14 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
 }
 
 /// Returns true if git runs nothing because of the file or folder, which has these names below a folder of git. `former` is the
-/// text that it had before.
-pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>) -> bool {
+/// text that it had before. Unless it `may_redirect`, settings that send commits elsewhere count, too.
+pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>, may_redirect: bool) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else { return true };
     if metadata.is_dir() {
         let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         return are_harmless(path, &mut names, &mut MAX_ENTRIES.clone());
     }
-    is_harmless_file(path, &metadata, names, former)
+    is_harmless_file(path, &metadata, names, former, may_redirect)
 }
 
 fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> bool {
@@ -103,7 +103,7 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
             names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
         } else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            is_harmless_file(&path, &metadata, &names, None)
+            is_harmless_file(&path, &metadata, &names, None, false)
         };
         names.pop();
         if !is_fine {
@@ -113,7 +113,13 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
     true
 }
 
-fn is_harmless_file(path: &Path, metadata: &Metadata, names: &[&str], former: Option<&str>) -> bool {
+fn is_harmless_file(
+    path: &Path,
+    metadata: &Metadata,
+    names: &[&str],
+    former: Option<&str>,
+    may_redirect: bool,
+) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     if !metadata.is_file() {
         return false;
@@ -124,7 +130,13 @@ fn is_harmless_file(path: &Path, metadata: &Metadata, names: &[&str], former: Op
     let lines_are = |is_fine: fn(&str) -> bool| text(path).is_some_and(|text| text.lines().all(is_fine));
     match *last {
         "config" | "config.worktree" => {
-            text(path).is_some_and(|text| are_harmless_settings(&text, former, above.first() == Some(&"modules")))
+            // Settings of a worktree add to those of its repository.
+            let former = former.or((*last == "config.worktree").then_some(""));
+            let is_module = above.first() == Some(&"modules");
+            text(path).is_some_and(|text| {
+                are_harmless_settings(&text, former, is_module)
+                    && (may_redirect || former.is_none_or(|former| !redirects(former, &text)))
+            })
         }
         "git-rebase-todo" => lines_are(|line| {
             let first = line.split_whitespace().next().unwrap_or_default();

@@ -294,6 +294,39 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             assert!(place.aside().is_empty() && place.told.lock().unwrap().is_empty(), "{:?}", place.aside());
         }),
+        trials_of("a_repository_that_sends_commits_elsewhere_is_put_back_until_a_yes", |layers| {
+            // Programs cannot change permissions there, which git needs.
+            if is_landlock_alone(layers) {
+                return;
+            }
+            let place = Place::new(layers, &[]);
+            place.repository(".");
+            for args in ["remote add origin ../origin", "config branch.main.remote origin"] {
+                place.git(".", args);
+            }
+            let config = || place.workspace.read(".git/config");
+            let grant = [&ALL[..], &[OF_GIT]].concat();
+            for script in [
+                "git config remote.origin.url ../evil",
+                "git remote set-url --push origin ../evil",
+                "git config branch.main.pushRemote ../evil",
+                "git config url.../evil.insteadOf ../origin",
+                "git config user.email evil@example.org",
+                "git remote rename origin a; git remote add origin ../evil",
+            ] {
+                let before = config();
+                let (_, questions) = place.sh(&grant, script, Some(false));
+                assert_eq!((questions.len(), config()), (1, before), "{script}");
+            }
+            let (_, questions) = place.sh(&grant, "git config branch.new.remote origin", None);
+            assert_eq!(questions, [""; 0]);
+            let call = json!({"program": "git", "args": ["config", "user.email", "me@home.example"]});
+            let (_, questions) = place.run(&grant, call.clone(), Some(false));
+            assert_eq!((questions.len(), config().contains("me@home.example")), (1, false));
+            let spelled = [&grant[..], &["exec:write:git config user.email me@home.example"]].concat();
+            let (_, questions) = place.run(&spelled, call, None);
+            assert_eq!((questions.len(), config().contains("me@home.example")), (0, true));
+        }),
         trials_of("a_new_repository_that_runs_something_is_moved", |layers| {
             // Programs cannot change permissions there, which git needs.
             if is_landlock_alone(layers) {
@@ -356,6 +389,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
             let place = Place::new(layers, &[("file", "old")]);
             place.repository(".");
+            place.git(".", "remote add origin ../origin");
             let grant = [&ALL[..], &[OF_GIT]].concat();
             let commit =
                 "set -e; echo new > file; git add file; git commit -qm second; git checkout -qb other; git branch -q x
@@ -369,23 +403,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(place.workspace.read(".git/config"), former, "{result}");
             let moved = [".git/config", ".git/git-rebase-todo", ".git/hooks/pre-commit", ".git/modules/m/config"];
             assert_eq!(place.aside(), moved, "{result}");
-        }),
-        trials_of("a_repository_that_was_there_sends_commits_where_it_did", |layers| {
-            if is_landlock_alone(layers) {
-                return;
-            }
-            let place = Place::new(layers, &[]);
-            place.repository(".");
-            let grant = [&ALL[..], &[OF_GIT]].concat();
-            let former = place.workspace.read(".git/config");
-            for evil in ["git remote add up https://evil.example/x", "git config user.email evil@evil.example"] {
-                let (result, questions) = place.sh(&grant, evil, Some(false));
-                assert_eq!((place.workspace.read(".git/config"), questions.len()), (former.clone(), 1), "{result}");
-            }
-            // Another repository has settings of its own.
-            let clone = "git clone -q . other && git -C other config user.name b && git -C other remote add up ../x";
-            let (result, questions) = place.sh(&grant, clone, Some(false));
-            assert!(result.starts_with("[exit code 0") && questions.is_empty(), "{result} {questions:?}");
         }),
         trials_of("a_file_that_the_grant_names_remains_and_is_told", |layers| {
             let place = Place::new(layers, &[("AGENTS.md", "old")]);

@@ -107,6 +107,83 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(preview(&workspace, tool, arguments).basis(), before.basis(), "{program} {args:?}");
             }
         }),
+        trial("an_approval_of_an_interpreter_or_a_script_ends_when_any_code_changes", || {
+            for (program, args) in [
+                ("python3", &["-m", "unittest"] as &[&str]),
+                ("python3", &["-m", "pkg"]),
+                ("python3", &["a.py"]),
+                ("node", &["--test"]),
+                ("node", &["."]),
+                ("perl", &["-I", "lib", "x.pl"]),
+                ("sh", &["run.sh"]),
+                ("./run.sh", &[]),
+                ("node_modules/.bin/lint", &[]),
+                ("env", &["A=b", "make"]),
+            ] {
+                let (tool, arguments) = run(program, args);
+                for file in ["deep/er/new.py", "tests/it.rs", "node_modules/x/lib", "sub/tool.so", "deep/.x.json"] {
+                    let workspace = project();
+                    let before = preview(&workspace, tool, arguments.clone());
+                    workspace.write("results/out.csv", "1\n");
+                    workspace.write(".git/HEAD", "");
+                    let built = preview(&workspace, tool, arguments.clone());
+                    workspace.write("results/out.csv", "3\n");
+                    workspace.write("sub/page.html", "");
+                    workspace.write(".git/index", "");
+                    assert_ne!(before.basis(), built.basis(), "a new folder can shadow a module");
+                    assert_eq!(preview(&workspace, tool, arguments.clone()).basis(), built.basis(), "data");
+                    workspace.write(file, "other\n");
+                    assert_ne!(preview(&workspace, tool, arguments.clone()).basis(), built.basis(), "{args:?} {file}");
+                }
+            }
+        }),
+        trial("a_file_that_was_changed_back_in_time_and_length_ends_an_approval", || {
+            let workspace = project();
+            let (tool, arguments) = run("python3", &["-m", "unittest"]);
+            let file = workspace.join("pkg/tool.py");
+            let time = std::fs::metadata(&file).unwrap().modified().unwrap();
+            let before = preview(&workspace, tool, arguments.clone());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            workspace.write("pkg/tool.py", "pkg/evil.py\n");
+            std::fs::File::options().write(true).open(&file).unwrap().set_modified(time).unwrap();
+            assert_ne!(preview(&workspace, tool, arguments).basis(), before.basis());
+        }),
+        trial("outputs_of_a_build_count_only_where_their_folder_has_no_tag", || {
+            let workspace = project();
+            let (tool, arguments) = run("./run.sh", &[]);
+            workspace.write("target/CACHEDIR.TAG", "");
+            let basis = || preview(&workspace, tool, arguments.clone());
+            let before = basis();
+            workspace.write("target/debug/app", "");
+            assert_eq!(basis().basis(), before.basis());
+            workspace.write("dist/CACHEDIR.TAG", "");
+            let before = basis();
+            workspace.write("dist/app", "");
+            assert_ne!(basis().basis(), before.basis());
+        }),
+        trial("an_approval_of_a_build_tool_ends_when_a_file_changes_that_says_how_to_build", || {
+            for (program, args, file) in [
+                ("make", &["all"] as &[&str], "deep/er/Makefile"),
+                ("make", &["all"], "deep/rules.mk"),
+                ("make", &["all"], "rules"),
+                ("cargo", &["test"], "crates/a/build.rs"),
+                ("npm", &["test"], "deep/jest.config.ts"),
+                ("pytest", &[], "deep/conftest.py"),
+                ("python3", &["-m", "pytest"], "deep/conftest.py"),
+                ("go", &["test"], "deep/gen.sh"),
+            ] {
+                let (tool, arguments) = run(program, args);
+                let workspace = project();
+                workspace.write("Makefile", "include rules\n");
+                workspace.write("rules", "all:\n");
+                let before = preview(&workspace, tool, arguments.clone());
+                workspace.write("node_modules/x/Makefile", "");
+                workspace.write("deep/er/lib.rs", "");
+                assert_eq!(preview(&workspace, tool, arguments.clone()).basis(), before.basis(), "{program}");
+                workspace.write(file, "other\n");
+                assert_ne!(preview(&workspace, tool, arguments).basis(), before.basis(), "{program} {file}");
+            }
+        }),
         trial("code_that_is_not_known_before_it_runs_is_approved_for_one_call", || {
             for (program, args) in [
                 ("xargs", &["-a", "list", "sh"] as &[&str]),

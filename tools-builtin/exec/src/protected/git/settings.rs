@@ -27,20 +27,8 @@ const HARMLESS: [(&str, &[&str]); 17] = [
     ("color", &["ui"]),
 ];
 
-/// The keys that say where commits go and come from, and who made them. A new repository has its own; in one that was there before, a
-/// changed one leads the next push of its user elsewhere, and so does one that is gone.
-const OF_USER: [(&str, &str); 7] = [
-    ("remote", "url"),
-    ("remote", "pushurl"),
-    ("remote", "mirror"),
-    ("branch", "pushremote"),
-    ("push", "default"),
-    ("user", "name"),
-    ("user", "email"),
-];
-
-/// Returns true if git runs nothing because of these settings, or no more than because of the former ones, and sends commits where it did.
-/// `former` is `None` in a new repository. `is_module` permits the folder of a submodule's files.
+/// Returns true if git runs nothing because of these settings, or no more than because of the former ones. `is_module` permits the folder
+/// of a submodule's files.
 pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> bool {
     if former.is_some_and(|former| former == text) {
         return true;
@@ -49,82 +37,100 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     if text.contains(['\\', '\0', '\r']) {
         return false;
     }
-    let lines = Line::read_all(text);
-    let Some(former) = former.map(Line::read_all) else {
-        return lines.iter().all(|line| line.is_harmless(is_module));
+    let before = former.map(|former| counting(former, is_module)).unwrap_or_default();
+    counting(text, is_module).iter().all(|line| before.contains(line))
+}
+
+/// A line with its section, such as `url` of `remote "origin"`.
+#[derive(PartialEq, Eq)]
+struct Entry<'a> {
+    section: String,
+    sub: &'a str,
+    key: String,
+    value: &'a str,
+}
+
+/// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
+/// known remote does not count, nor does a further remote.
+pub(super) fn redirects(former: &str, text: &str) -> bool {
+    let (old, new) = (entries(former), entries(text));
+    let has = |section: &str, sub: &str, key: &str| {
+        old.iter().any(|it| it.section == section && it.sub == sub && (key.is_empty() || it.key == key))
     };
-    let is_new = |line: &&Line<'_>| !former.contains(line);
-    let is_gone = |line: &&Line<'_>| !lines.contains(line);
-    let leads_elsewhere = |line: &Line<'_>| line.is_of_user() || line.names_other_remote(&former);
-    lines.iter().filter(is_new).all(|line| line.is_harmless(is_module) && !leads_elsewhere(line))
-        && former.iter().filter(is_gone).all(|line| !line.is_of_user() || is_of_gone_remote(line, &lines))
+    let is_address = |it: &&Entry<'_>| it.section == "remote" && ["url", "pushurl"].contains(&&*it.key);
+    let known = new.iter().filter(|it| has("remote", it.sub, ""));
+    // The order of addresses counts, too.
+    if !old.iter().filter(is_address).eq(known.filter(is_address)) {
+        return true;
+    }
+    let is_fine = |it: &Entry<'_>| match (&*it.section, &*it.key) {
+        // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
+        ("remote", "url") => {
+            let is_plain = it.sub.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+            let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
+            is_plain && !is_awaited && old.iter().any(|old| old.section == "remote" && old.key == "url")
+        }
+        ("branch", "remote") => !has("branch", it.sub, "remote") && (it.value == "." || has("remote", it.value, "url")),
+        ("branch", "merge") => !has("branch", it.sub, "merge"),
+        ("submodule", "url") => !has("submodule", it.sub, "url"),
+        ("remote", "pushurl" | "mirror") | ("branch", "pushremote") | ("user", _) => false,
+        _ => true,
+    };
+    !new.iter().filter(|it| !old.contains(it)).all(is_fine)
 }
 
-/// Returns true for an address of a remote that is gone as a whole, so that nothing goes there any more.
-fn is_of_gone_remote(line: &Line<'_>, lines: &[Line<'_>]) -> bool {
-    line.name.as_deref() == Some("remote") && lines.iter().all(|other| other.section != line.section)
+/// Returns the lines of settings whose form is known.
+fn entries(text: &str) -> Vec<Entry<'_>> {
+    let (mut section, mut sub) = (String::new(), "");
+    let mut entries = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+        if let Some(rest) = line.strip_prefix('[') {
+            let rest = rest.strip_suffix(']').unwrap_or(rest);
+            section = name(rest).unwrap_or_default();
+            sub = rest.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"'));
+            continue;
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let (section, key) = (section.clone(), key.trim_end().to_ascii_lowercase());
+        entries.push(Entry { section, sub, key, value: value.trim() });
+    }
+    entries
 }
 
-/// A line of settings.
-#[derive(PartialEq)]
-struct Line<'a> {
-    /// The head of its section, as it stands there.
-    section: &'a str,
-    /// The name of its section. `None` if it is written in another form than git writes.
-    name: Option<String>,
-    text: &'a str,
-}
-
-impl<'a> Line<'a> {
-    /// Reads the lines that say something, with the heads of sections.
-    fn read_all(text: &'a str) -> Vec<Self> {
-        let mut section = "";
-        let mut lines = Vec::new();
-        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
-            if line.starts_with('[') {
+/// Returns the lines that are not known to be harmless, each with its section.
+fn counting(text: &str, is_module: bool) -> Vec<(&str, &str)> {
+    let mut section = "";
+    let mut counting = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            continue;
+        }
+        let is_known = match line.strip_prefix('[') {
+            Some(rest) => {
                 section = line;
+                rest.strip_suffix(']').and_then(name).is_some()
             }
-            let name = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?));
-            lines.push(Self { section, name, text: line });
+            None => is_harmless_line(section, line, is_module),
+        };
+        if !is_known {
+            counting.push((section, line));
         }
-        lines
     }
+    counting
+}
 
-    /// Returns the key in small letters, and the value.
-    fn key_and_value(&self) -> (String, &'a str) {
-        let (key, value) = self.text.split_once('=').unwrap_or((self.text, ""));
-        (key.trim_end().to_ascii_lowercase(), value.trim())
-    }
-
-    fn is_harmless(&self, is_module: bool) -> bool {
-        let Some(name) = self.name.as_deref() else { return false };
-        if self.text.starts_with('[') {
-            return true;
-        }
-        let (key, value) = self.key_and_value();
-        // The files of a submodule lie beside the repository that has it.
-        let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
-        let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
-        // `ext::sh …` is an address that runs a program, and `!sh …` a command.
-        let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
-        (is_key || is_of_module) && is_value
-    }
-
-    fn is_of_user(&self) -> bool {
-        let (key, _) = self.key_and_value();
-        OF_USER.iter().any(|(name, of_user)| self.name.as_deref() == Some(name) && key == *of_user)
-    }
-
-    /// Returns true if a branch follows a remote that was not there, or another one than it did.
-    fn names_other_remote(&self, former: &[Line<'_>]) -> bool {
-        let (key, value) = self.key_and_value();
-        if self.name.as_deref() != Some("branch") || key != "remote" {
-            return false;
-        }
-        let is_known = value == "." || former.iter().any(|line| line.section == format!("[remote \"{value}\"]"));
-        let had_one = |line: &Line<'_>| line.section == self.section && line.key_and_value().0 == "remote";
-        !is_known || former.iter().any(had_one)
-    }
+fn is_harmless_line(section: &str, line: &str, is_module: bool) -> bool {
+    let Some(name) = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?)) else {
+        return false;
+    };
+    let (key, value) = line.split_once('=').unwrap_or((line, ""));
+    let (key, value) = (key.trim_end().to_ascii_lowercase(), value.trim());
+    // The files of a submodule lie beside the repository that has it.
+    let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
+    let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
+    // `ext::sh …` is an address that runs a program, and `!sh …` a command.
+    let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
+    (is_key || is_of_module) && is_value
 }
 
 /// Returns the name of a section, such as `remote` of `remote "origin"`, in small letters. Returns `None` in another form.
@@ -195,44 +201,53 @@ mod tests {
     }
 
     #[test]
-    fn where_an_old_repository_sends_commits_and_who_makes_them_count() {
-        let former = format!("{CLONE}[user]\n\temail = a@example.com\n[remote \"fork\"]\n\tpushurl = no\n");
-        for line in [
-            "[remote \"origin\"]\nurl = https://evil.example/x",
-            "[remote \"origin\"]\npushurl = https://evil.example/x",
-            "[REMOTE \"origin\"]\nPushURL = https://evil.example/x",
-            "[remote \"new\"]\nurl = https://evil.example/x",
-            "[remote \"origin\"]\nmirror = true",
-            "[branch \"main\"]\nremote = fork",
-            "[branch \"new\"]\nremote = other",
-            "[branch \"new\"]\nremote = https://evil.example/x",
-            "[branch \"main\"]\npushRemote = fork",
-            "[user]\nemail = b@example.com",
-            "[user]\nname = B",
-            "[push]\ndefault = matching",
-            "[url \"https://evil.example/\"]\ninsteadOf = https://example.org/",
-            "[remote]\npushDefault = fork",
+    fn settings_that_send_commits_elsewhere_count_in_a_repository_that_was_there() {
+        let former = format!("{CLONE}[remote \"fork\"]\n\turl = ../fork\n[branch \"old\"]\n\tpushRemote = gone\n");
+        for lines in [
+            "[remote \"origin\"]\n\turl = ../evil",
+            "[remote \"origin\"]\n\tpushurl = ../evil",
+            "[remote \"fork\"]\n\tmirror = true",
+            "[remote]\n\tpushDefault = fork",
+            "[remote \"gone\"]\n\turl = ../evil",
+            "[remote \"https://example.org/a\"]\n\turl = ../evil",
+            "[remote \"new\"]\n\turl = ../a\n\tpushurl = ../evil",
+            "[branch \"main\"]\n\tremote = fork",
+            "[branch \"main\"]\n\tpushRemote = fork",
+            "[branch \"main\"]\n\tmerge = refs/heads/evil",
+            "[branch \"new\"]\n\tremote = ../evil",
+            "[remote \"new\"]\n\turl = ../evil\n[branch \"new\"]\n\tremote = new",
+            "[user]\n\temail = evil@example.org",
+            "[user]\n\tname = Evil",
+            "[url \"../evil\"]\n\tinsteadOf = ../origin",
+            "[commit]\n\ttemplate = evil",
+            "[USER]\n\tEMAIL=evil",
         ] {
-            assert!(!is_harmless(&format!("{former}{line}\n"), Some(&former), false), "{line}");
+            let text = format!("{former}{lines}\n");
+            assert!(!is_harmless(&text, Some(&former), false) || redirects(&former, &text), "{lines}");
         }
-        for gone in ["\tpushurl = no\n", "\turl = ../origin\n", "\temail = a@example.com\n"] {
-            let text = former.replace(gone, "");
-            let is_whole = gone == "\tpushurl = no\n";
-            assert!(!is_harmless(&text, Some(&former), false), "{gone}");
-            assert!(!is_whole || is_harmless(&text.replace("[remote \"fork\"]\n", ""), Some(&former), false));
+        let gone = former.replace("\turl = ../fork\n", "");
+        assert!(redirects(&former, &gone), "a name without an address is a path");
+        let swapped = former.replace("../origin", "../x").replace("../fork", "../origin").replace("../x", "../fork");
+        assert!(redirects(&former, &swapped));
+        let without = "[core]\n\tbare = false\n";
+        for name in ["origin", "other"] {
+            let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");
+            assert!(redirects(without, &first), "{name} is where the next push goes");
         }
-    }
-
-    #[test]
-    fn a_branch_may_follow_a_remote_that_was_there_and_be_removed() {
-        for text in [
-            format!("{CLONE}[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new\n"),
-            format!("{CLONE}[branch \"new\"]\n\tremote = .\n\tmerge = refs/heads/main\n"),
-            CLONE.replace("[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n", ""),
-            CLONE.replace("filemode = true", "filemode = false"),
+        for lines in [
+            "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new",
+            "[branch \"new\"]\n\tremote = .\n\tmerge = refs/heads/main",
+            "[remote \"new\"]\n\turl = ../new\n\tfetch = +refs/heads/*:refs/remotes/new/*",
+            "[remote \"origin\"]\n\tfetch = +refs/pull/*:refs/remotes/origin/pull/*",
+            "[submodule \"a\"]\n\tactive = true\n\turl = ../a",
+            "[pull]\n\trebase = true",
         ] {
-            assert!(is_harmless(&text, Some(CLONE), false), "{text}");
+            let text = format!("{former}{lines}\n");
+            assert!(is_harmless(&text, Some(&former), false) && !redirects(&former, &text), "{lines}");
         }
+        let (main, end) = former.split_once("[branch \"main\"]").unwrap();
+        let end = end.split_once("[remote").unwrap().1;
+        assert!(!redirects(&former, &format!("{main}[remote{end}")), "a branch was removed");
     }
 
     #[test]

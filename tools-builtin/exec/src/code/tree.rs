@@ -1,0 +1,103 @@
+//! The digest of the files of a workspace that an approval covers without their names.
+
+use std::fs::{self, Metadata};
+use std::path::Path;
+
+use tools::Digest;
+use tools::protocol::{Word, Words};
+
+use super::kind::{may_be_code, says_how_to_build};
+
+/// The most entries of a workspace that are looked at.
+const MAX_ENTRIES: usize = 200_000;
+
+/// Programs that build or test the sources of a project.
+const BUILD_TOOLS: [&str; 31] = [
+    "bazel", "bazelisk", "bmake", "cargo", "cmake", "cross", "ctest", "dotnet", "gmake", "go", "gradle", "just",
+    "make", "meson", "mix", "mvn", "ninja", "nox", "npm", "pnpm", "py.test", "pytest", "rake", "sbt", "samu", "scons",
+    "swift", "task", "tox", "yarn", "zig",
+];
+
+/// The files to which an approval is bound, beyond those that a command names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reach {
+    /// The command runs no code, as far as it is known.
+    Named,
+    /// All files that say how a project is built, but not its sources: to build changed sources is what the command is for.
+    Instructions,
+    /// All files that may be code.
+    Code,
+}
+
+impl Reach {
+    /// Returns the reach of a command that runs code.
+    pub(super) fn of(words: &Words) -> Self {
+        let known = |word: &Word| if let Word::Known(text) = word { text.clone() } else { String::new() };
+        let words: Vec<String> = words.iter().take(3).map(known).collect();
+        let name = words.first().map_or("", |program| program.rsplit('/').next().unwrap_or_default());
+        let is_pytest = name.starts_with("python") && words[1..] == ["-m", "pytest"];
+        match is_pytest || BUILD_TOOLS.contains(&name) {
+            true => Self::Instructions,
+            false => Self::Code,
+        }
+    }
+
+    /// Returns the digest of the files below the root. Returns `None` if there are too many.
+    pub(super) fn digest(self, root: &Path) -> Option<Digest> {
+        let mut lines = Vec::new();
+        let mut left = MAX_ENTRIES;
+        let mut waiting = if self == Self::Named { Vec::new() } else { vec![root.to_owned()] };
+        while let Some(folder) = waiting.pop() {
+            let Ok(entries) = fs::read_dir(&folder) else { continue };
+            for entry in entries.flatten() {
+                left = left.checked_sub(1)?;
+                let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+                let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+                if metadata.is_dir() && !self.leaves_out(&path, &name) {
+                    waiting.push(path.clone());
+                }
+                if self.has(&name, &metadata) {
+                    lines.push(format!("{path:?} {}", state(&metadata)));
+                }
+            }
+        }
+        lines.sort_unstable();
+        Some(Digest::hash_bytes(lines.join("\n").as_bytes()))
+    }
+
+    fn has(self, name: &str, metadata: &Metadata) -> bool {
+        match self {
+            Self::Named => false,
+            Self::Instructions => !metadata.is_dir() && says_how_to_build(name),
+            // A folder shadows a module of its name.
+            Self::Code => metadata.is_dir() || may_be_code(name, metadata),
+        }
+    }
+
+    /// Returns true for a folder of data of git, or of the outputs or the dependencies of a build.
+    fn leaves_out(self, folder: &Path, name: &str) -> bool {
+        let is_output = || name == "target" && folder.join("CACHEDIR.TAG").is_file();
+        name == ".git" || is_output() || self == Self::Instructions && name == "node_modules"
+    }
+}
+
+/// Describes the state of an entry: a program can set the time of the last write, but not that of the last change.
+fn state(metadata: &Metadata) -> String {
+    match metadata.is_dir() {
+        // The entries of a folder have their own lines.
+        true => "folder".to_owned(),
+        false => format!("{:?} {} {:?}", metadata.file_type(), metadata.len(), changed(metadata)),
+    }
+}
+
+/// The time of the last change, which a program cannot set.
+#[cfg(unix)]
+pub(super) fn changed(metadata: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt as _;
+    (metadata.ctime(), metadata.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+pub(super) fn changed(metadata: &Metadata) -> Option<std::time::SystemTime> {
+    metadata.modified().ok()
+}
