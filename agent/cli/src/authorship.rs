@@ -24,7 +24,6 @@ use crate::written::Written;
 use committed::Committed;
 use git::Git;
 use mark::Marks;
-pub(crate) use mark::is_alive;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 

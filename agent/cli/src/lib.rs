@@ -55,6 +55,7 @@ mod output_format;
 mod parameter;
 mod person;
 mod policy;
+mod process;
 mod program;
 mod prompt_runner;
 mod provider_choice;

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
-use crate::authorship::is_alive;
 use crate::folders;
 
 /// The most files of one program. More are recorded as the folders in which they are.
@@ -144,7 +143,7 @@ impl Written {
         for written in folded(found).into_values() {
             self.put(root, &written)?;
         }
-        if is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
+        if crate::process::is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
     }
 
     fn put(&self, root: &Path, written: &WrittenFile) -> io::Result<()> {

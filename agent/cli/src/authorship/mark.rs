@@ -64,7 +64,7 @@ impl Marks {
             if mark.stamp.is_none() || mark.stamp != now {
                 return true;
             }
-            if !is_alive(mark.process) {
+            if !crate::process::is_alive(mark.process) {
                 // It ended without a write. If it cannot be removed, it does no harm.
                 let _ = fs::remove_file(file);
             }
@@ -245,16 +245,4 @@ fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
 fn now() -> i128 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map_or(0, |time| time.as_nanos() as i128)
-}
-
-/// Returns true if a process may still run.
-#[cfg(unix)]
-pub(crate) fn is_alive(process: u32) -> bool {
-    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    process.is_none_or(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn is_alive(_process: u32) -> bool {
-    true
 }

@@ -37,9 +37,9 @@ pub(crate) struct ServerCode {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Nothing,
-    /// Those beside the settings of package managers, and dependencies.
+    /// The files beside the settings of package managers, and dependencies.
     Dependencies,
-    /// Those of the workspace.
+    /// The files of the workspace.
     Workspace,
     All,
 }

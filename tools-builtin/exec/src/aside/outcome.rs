@@ -15,7 +15,7 @@ use crate::report::shown;
 /// The most bytes that a run copies to another file system. It leaves as many as it takes, because the state of sessions lies there.
 const MAX_COPIED: u64 = 256 << 20;
 
-/// What became of the protected files that a program created, changed or removed.
+/// The fate of the protected files that a program created, changed or removed.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) aside: Vec<SetAside>,

@@ -1,0 +1,13 @@
+//! Other processes of this program.
+
+/// Returns true if a process may still run.
+#[cfg(unix)]
+pub(crate) fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+    process.is_none_or(|process| rustix::process::test_kill_process(process) != Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_alive(_process: u32) -> bool {
+    true
+}
