@@ -5,12 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Trial;
+use serde_json::json;
 use tempfile::TempDir;
-use tools::ProtectedFate;
+use tools::{Answer, ProtectedFate};
 use tools_exec::Aside;
+use tools_fs::Workspace;
+use tools_testkit::{RecordingPerson, TestHost};
 
-use super::{Place, trials_of};
-use crate::setup::ALL;
+use super::{Place, is_landlock_alone, trials_of};
+use crate::setup::{ALL, run, text};
 
 /// A file system in memory, which is there until it is dropped.
 struct SmallDisk(TempDir);
