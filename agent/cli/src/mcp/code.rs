@@ -13,6 +13,9 @@ use crate::written::{Written, WrittenFile};
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 7] = ["bunx", "docker", "npx", "pipx", "pnpx", "podman", "uvx"];
 
+/// Programs whose arguments are text with paths of their own making, such as by `cd`.
+const SHELLS: [&str; 7] = ["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
+
 /// The folders of dependencies.
 const DEPENDENCIES: [&str; 3] = ["node_modules", ".venv", "venv"];
 
@@ -99,11 +102,21 @@ impl ServerCode {
     fn reach(&self, root: &Path) -> Reach {
         let is_of_workspace = root.starts_with(&self.workspace) || self.workspace.starts_with(root);
         match self.owner {
-            _ if self.leads_into(root) => Reach::All,
+            _ if self.leads_into(root) || self.hides_paths() => Reach::All,
             FileOwner::Project if is_of_workspace && self.is_runner() => Reach::Dependencies,
             FileOwner::Project if is_of_workspace => Reach::Workspace,
             _ => Reach::Nothing,
         }
+    }
+
+    /// Returns true if a shell or another program may make paths that no word spells.
+    fn hides_paths(&self) -> bool {
+        let is_shell = self.programs.iter().any(|program| {
+            let name = program.file_stem();
+            name.is_some_and(|name| SHELLS.iter().any(|shell| name == *shell))
+        });
+        let is_made = |word: &String| word.contains(['$', '~']) || is_shell && word.contains(char::is_whitespace);
+        self.words.iter().any(is_made)
     }
 
     fn is_runner(&self) -> bool {
@@ -149,10 +162,17 @@ impl ServerCode {
     }
 }
 
-/// Returns a word, and the parts of it that can be paths, such as in `--require=./x` and `a:b`.
+/// Returns a word, and the parts of it that can be paths, such as in `--require=./x`, `a:b` and `-C/x`.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
-    let separated = word.split(|letter: char| letter.is_whitespace() || "=:,;'\"()<>|&@".contains(letter));
-    [word].into_iter().chain(separated).filter(|part| !part.is_empty()).collect::<BTreeSet<_>>().into_iter()
+    let separated = word.split(|letter: char| letter.is_whitespace() || "=:,;'\"()<>|&@`".contains(letter));
+    let absolute = word.find('/').map(|at| &word[at..]);
+    [word]
+        .into_iter()
+        .chain(absolute)
+        .chain(separated)
+        .filter(|part| !part.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
 }
 
 /// Returns true if there is a file of this name with an end, such as `server.py` for `server`.

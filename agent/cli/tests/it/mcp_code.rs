@@ -146,6 +146,26 @@ fn a_server_of_the_user_needs_approval_only_if_its_words_lead_to_code_of_session
 }
 
 #[test]
+fn a_server_of_the_user_that_makes_its_paths_itself_needs_approval_too() {
+    let crib = Crib::new();
+    let mark = code(&crib);
+    let root = crib.root().canonicalize().unwrap();
+    let elsewhere = crib.dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    for (command, args) in [
+        ("sh", vec!["-c".to_owned(), format!("cd /; cd {}; . lib/start", &root.to_str().unwrap()[1..])]),
+        ("sh", vec!["-c".to_owned(), "cd \"$OLDPWD\"; . lib/start".to_owned()]),
+        ("env", vec![format!("-C{}", root.display()), "sh".to_owned(), "lib/start".to_owned()]),
+    ] {
+        write_user(&crib, &json!({"mcpServers": {"clock": {"command": command, "args": args}}}));
+        session(&crib, "fs.write path=lib/other content=x").expect(0);
+        let _ = fs::remove_file(&mark);
+        crib.run(&["mcp", "test", "clock", "--root", elsewhere.to_str().unwrap()]).expect(5);
+        assert!(!mark.exists(), "{args:?}");
+    }
+}
+
+#[test]
 fn a_package_runner_needs_approval_for_dependencies_and_settings_alone() {
     let crib = Crib::new();
     let (script, _) = marking(&crib);

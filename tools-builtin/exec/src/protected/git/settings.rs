@@ -70,7 +70,13 @@ pub(super) fn redirects(former: &str, text: &str) -> bool {
             let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
             is_plain && !is_awaited && old.iter().any(|old| old.section == "remote" && old.key == "url")
         }
-        ("branch", "remote") => !has("branch", it.sub, "remote") && (it.value == "." || has("remote", it.value, "url")),
+        // Another remote may be one that a program added before.
+        ("branch", "remote") => {
+            let is_followed = it.value == "origin"
+                || old.iter().any(|old| old.section == "branch" && old.key == "remote" && old.value == it.value);
+            let is_known = has("remote", it.value, "url") && is_followed;
+            !has("branch", it.sub, "remote") && (it.value == "." || is_known)
+        }
         ("branch", "merge") => !has("branch", it.sub, "merge"),
         ("submodule", "url") => !has("submodule", it.sub, "url"),
         ("remote", "pushurl" | "mirror") | ("branch", "pushremote") | ("user", _) => false,
@@ -215,6 +221,7 @@ mod tests {
             "[branch \"main\"]\n\tpushRemote = fork",
             "[branch \"main\"]\n\tmerge = refs/heads/evil",
             "[branch \"new\"]\n\tremote = ../evil",
+            "[branch \"new\"]\n\tremote = fork",
             "[remote \"new\"]\n\turl = ../evil\n[branch \"new\"]\n\tremote = new",
             "[user]\n\temail = evil@example.org",
             "[user]\n\tname = Evil",
