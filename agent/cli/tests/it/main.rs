@@ -52,6 +52,7 @@ mod loopback;
 mod mcp;
 #[cfg(all(unix, feature = "builtin", feature = "mcp"))]
 mod mcp_code;
+#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;
