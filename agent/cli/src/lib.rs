@@ -61,6 +61,7 @@ mod prompt_runner;
 mod provider_choice;
 mod provider_options;
 mod quote;
+mod records;
 mod refusal;
 mod reserved_files;
 mod root;

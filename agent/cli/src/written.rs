@@ -5,15 +5,15 @@ mod walk;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use std::{fs, io, process};
+use std::time::Duration;
+use std::{io, process};
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
 use crate::folders;
+use crate::records::{self, now};
 
 /// The most files of one program. More are recorded as the folders in which they are.
 const MAX_OF_PROGRAM: usize = 64;
@@ -83,7 +83,7 @@ impl Written {
             return Ok(());
         }
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
-        self.put(root, &WrittenFile { path, at: now(), is_whole: true })
+        self.put(root, &[WrittenFile { path, at: now(), is_whole: true }])
     }
 
     /// Notes that a program may write these trees until the returned value is dropped.
@@ -98,7 +98,7 @@ impl Written {
         let running = Running { trees, from, process: process::id() };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let file = self.prepared(root)?.join(format!("program-{from}-{}-{count}.json", process::id()));
-        write(&file, &serde_json::to_vec(&running)?)?;
+        records::write(&file, &running)?;
         Ok(Watch { written: self.clone(), root: root.to_owned(), file })
     }
 
@@ -108,8 +108,8 @@ impl Written {
     /// Returns an error if they cannot be read.
     #[cfg(feature = "mcp")]
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
-        let folders = entries(&self.folder)?;
-        folders.iter().map(|folder| read::<PathBuf>(&folder.join(ROOT))).collect()
+        let folders = records::entries(&self.folder)?;
+        folders.iter().map(|folder| records::read::<PathBuf>(&folder.join(ROOT))).collect()
     }
 
     /// Returns the files that sessions wrote below a root, also those of programs that still run. A record that cannot be read stands for
@@ -120,18 +120,19 @@ impl Written {
     #[cfg(feature = "mcp")]
     pub(crate) fn below(&self, root: &Path) -> io::Result<Vec<WrittenFile>> {
         let folder = self.folder_of(root);
-        for file in entries(&folder)?.iter().filter(|file| is_named(file, "program-")) {
-            self.settle(root, file)?;
+        for file in records::list(&folder, "program-")? {
+            self.settle(root, &file)?;
         }
-        let files = entries(&folder)?;
-        let files = files.iter().filter(|file| is_named(file, "file-"));
         let whole = || WrittenFile { path: String::new(), at: 0, is_whole: true };
-        Ok(files.map(|file| read(file).unwrap_or_else(|_| whole())).collect())
+        Ok(records::list(&folder, "file-")?
+            .iter()
+            .map(|file| records::read(file).unwrap_or_else(|_| whole()))
+            .collect())
     }
 
     /// Records the files that a program has written until now. Forgets the program if its session has ended.
     fn settle(&self, root: &Path, file: &Path) -> io::Result<()> {
-        let running = match read::<Running>(file) {
+        let running = match records::read::<Running>(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             // It may have written all of it.
             other => other.unwrap_or_else(|_| Running { trees: vec![root.to_owned()], from: 0, process: 0 }),
@@ -140,35 +141,37 @@ impl Written {
         for tree in &running.trees {
             walk::changed(root, tree, running.from, &mut found);
         }
-        for written in folded(found).into_values() {
-            self.put(root, &written)?;
-        }
+        let found: Vec<_> = folded(found).into_values().collect();
+        self.put(root, &found)?;
         if crate::process::is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
     }
 
-    fn put(&self, root: &Path, written: &WrittenFile) -> io::Result<()> {
+    fn put(&self, root: &Path, written: &[WrittenFile]) -> io::Result<()> {
+        if written.is_empty() {
+            return Ok(());
+        }
         let folder = self.prepared(root)?;
-        let name = Digest::hash_bytes(written.path.as_bytes()).to_string();
-        write(&folder.join(format!("file-{name}.json")), &serde_json::to_vec(written)?)?;
-        let mut files = entries(&folder)?;
-        files.retain(|file| is_named(file, "file-"));
+        let file_of = |path: &str| folder.join(format!("file-{}.json", Digest::hash_bytes(path.as_bytes())));
+        for written in written {
+            records::write(&file_of(&written.path), written)?;
+        }
+        let files = records::list(&folder, "file-")?;
         if files.len() <= MAX_RECORDS {
             return Ok(());
         }
         // The second record is later than any that another process replaced meanwhile.
         let whole = || WrittenFile { path: String::new(), at: now(), is_whole: true };
-        let name = Digest::hash_bytes(b"").to_string();
-        let all = folder.join(format!("file-{name}.json"));
-        write(&all, &serde_json::to_vec(&whole())?)?;
+        let all = file_of("");
+        records::write(&all, &whole())?;
         files.iter().filter(|file| **file != all).try_for_each(|file| private::remove(file).map(drop))?;
-        write(&all, &serde_json::to_vec(&whole())?)
+        records::write(&all, &whole())
     }
 
     fn prepared(&self, root: &Path) -> io::Result<PathBuf> {
         let folder = self.folder_of(root);
         if !folder.join(ROOT).exists() {
             private::create_folder(&folder)?;
-            write(&folder.join(ROOT), &serde_json::to_vec(root)?)?;
+            records::write(&folder.join(ROOT), &root)?;
         }
         Ok(folder)
     }
@@ -222,37 +225,11 @@ fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenF
     files
 }
 
-/// Writes a file as a whole.
-fn write(file: &Path, content: &[u8]) -> io::Result<()> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    private::replace(file, &file.with_extension(format!("{}-{count}.draft", process::id())), content)
-}
-
-fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
-    Ok(serde_json::from_slice(&fs::read(file)?)?)
-}
-
-fn is_named(file: &Path, begin: &str) -> bool {
-    let name = file.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(begin) && name.ends_with(".json"))
-}
-
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        entries => entries?.map(|entry| entry.map(|entry| entry.path())).collect(),
-    }
-}
-
-/// Returns the nanoseconds since 1970.
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
-}
-
 #[cfg(all(unix, feature = "mcp"))]
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// A record, and a root beside it.
@@ -279,9 +256,9 @@ mod tests {
         fs::write(root.join("during"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during"]);
         // A host that has died leaves its record, with a process that is no more.
-        let mut running: Running = read(&watch.file).unwrap();
+        let mut running: Running = records::read(&watch.file).unwrap();
         running.process = i32::MAX as u32;
-        write(&watch.file, &serde_json::to_vec(&running).unwrap()).unwrap();
+        records::write(&watch.file, &running).unwrap();
         fs::write(root.join("later"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during", "later"]);
         assert!(!watch.file.exists());
@@ -325,9 +302,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (written, root) = place(folder.path());
         written.note_write(&root, &root.join("a")).unwrap();
-        let file =
-            entries(&written.folder_of(&root)).unwrap().into_iter().find(|file| is_named(file, "file-")).unwrap();
-        fs::write(file, "{").unwrap();
+        let files = records::list(&written.folder_of(&root), "file-").unwrap();
+        fs::write(&files[0], "{").unwrap();
         assert_eq!(paths(&written, &root), [""]);
     }
 }

@@ -1,7 +1,7 @@
 //! [`Marks`]: the repositories in which a session may have forged commits.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tools::Digest;
+use tools_store::private;
 
 use super::git::Git;
 use super::repository::{GIT, Repository};
 use super::stamp::{identity, stamp};
+use crate::records::{self, now};
 
 /// The marks in the state folder of the user.
 ///
@@ -35,7 +37,7 @@ pub(super) struct Mark {
     /// The process of the session.
     process: u32,
     /// The number of the mark in the order of their times.
-    at: i128,
+    at: u64,
     /// The commits of branches and tags before. Empty for a later mark of the same repository.
     pub(super) refs: BTreeMap<String, String>,
 }
@@ -45,7 +47,7 @@ pub(super) struct Mark {
 struct Dated {
     path: PathBuf,
     identity: Option<(u64, u64)>,
-    at: i128,
+    at: u64,
 }
 
 impl Marks {
@@ -153,40 +155,25 @@ impl Marks {
         let written = roots.into_iter().filter(|(_, root)| is_below(&root.path)).map(|(_, root)| root.at).max();
         let Some(written) = written else { return false };
         let git = repository.git();
-        let cleared = read::<Dated>(&self.file("cleared", &git));
+        let cleared = records::read::<Dated>(&self.file("cleared", &git));
         !cleared.is_ok_and(|cleared| cleared.path == git && cleared.identity == identity(&git) && cleared.at > written)
     }
 
     fn all<T: DeserializeOwned>(&self, begin: &str) -> io::Result<Vec<(PathBuf, T)>> {
-        let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
         let mut all = Vec::new();
-        for entry in entries {
-            let name = entry?.file_name();
-            let is_wanted = name.to_str().is_some_and(|name| name.starts_with(begin) && name.ends_with(".json"));
-            if is_wanted {
-                let file = self.folder.join(name);
-                match read(&file) {
-                    // It was removed meanwhile.
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    value => all.push((file, value?)),
-                }
+        for file in records::list(&self.folder, begin)? {
+            match records::read(&file) {
+                // It was removed meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                value => all.push((file, value?)),
             }
         }
         Ok(all)
     }
 
-    /// Writes a file as a whole.
     fn put(&self, file: &Path, value: &impl Serialize) -> io::Result<()> {
-        let mut builder = DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(&self.folder)?;
-        let draft = self.next_file().with_extension("draft");
-        fs::write(&draft, serde_json::to_vec(value)?)?;
-        fs::rename(draft, file)
+        private::create_folder(&self.folder)?;
+        records::write(file, value)
     }
 
     fn file(&self, kind: &str, path: &Path) -> PathBuf {
@@ -235,14 +222,4 @@ pub(super) fn refs(repository: &Repository) -> Option<BTreeMap<String, String>> 
     let mut refs: BTreeMap<_, _> = named.map(|(name, id)| (name.to_owned(), id.to_owned())).collect();
     refs.extend(git.head().map(|id| ("HEAD".to_owned(), id)));
     Some(refs)
-}
-
-fn read<T: DeserializeOwned>(file: &Path) -> io::Result<T> {
-    Ok(serde_json::from_slice(&fs::read(file)?)?)
-}
-
-/// Returns the nanoseconds since 1970.
-fn now() -> i128 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |time| time.as_nanos() as i128)
 }
