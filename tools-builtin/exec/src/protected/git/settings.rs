@@ -37,43 +37,38 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
     if text.contains(['\\', '\0', '\r']) {
         return false;
     }
-    let before = former.map(|former| counting(former, is_module)).unwrap_or_default();
-    counting(text, is_module).iter().all(|line| before.contains(line))
-}
-
-/// A line with its section, such as `url` of `remote "origin"`.
-#[derive(PartialEq, Eq)]
-struct Entry<'a> {
-    section: String,
-    sub: &'a str,
-    key: String,
-    value: &'a str,
+    let before = former.map(lines).unwrap_or_default();
+    let is_old = |line: &Line<'_>| before.iter().any(|old| (old.head, old.text) == (line.head, line.text));
+    lines(text).iter().all(|line| line.is_harmless(is_module) || is_old(line))
 }
 
 /// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
 /// known remote does not count, nor does a further remote.
 pub(super) fn redirects(former: &str, text: &str) -> bool {
-    let (old, new) = (entries(former), entries(text));
+    let (mut old, mut new) = (lines(former), lines(text));
+    old.retain(|line| !line.is_head());
+    new.retain(|line| !line.is_head());
     let has = |section: &str, sub: &str, key: &str| {
-        old.iter().any(|it| it.section == section && it.sub == sub && (key.is_empty() || it.key == key))
+        old.iter().any(|it| it.section() == section && it.sub == sub && (key.is_empty() || it.key == key))
     };
-    let is_address = |it: &&Entry<'_>| it.section == "remote" && ["url", "pushurl"].contains(&&*it.key);
+    let is_address = |it: &&Line<'_>| it.section() == "remote" && ["url", "pushurl"].contains(&&*it.key);
     let known = new.iter().filter(|it| has("remote", it.sub, ""));
     // The order of addresses counts, too.
-    if !old.iter().filter(is_address).eq(known.filter(is_address)) {
+    let (before, after) = (old.iter().filter(is_address), known.filter(is_address));
+    if !before.map(Line::setting).eq(after.map(Line::setting)) {
         return true;
     }
-    let is_fine = |it: &Entry<'_>| match (&*it.section, &*it.key) {
+    let is_fine = |it: &Line<'_>| match (it.section(), &*it.key) {
         // `git push` takes the only remote, or `origin`. It takes a name for an address only if no remote has it.
         ("remote", "url") => {
             let is_plain = it.sub.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
             let is_awaited = it.sub == "origin" || old.iter().any(|old| old.value == it.sub);
-            is_plain && !is_awaited && old.iter().any(|old| old.section == "remote" && old.key == "url")
+            is_plain && !is_awaited && old.iter().any(|old| old.section() == "remote" && old.key == "url")
         }
         // Another remote may be one that a program added before.
         ("branch", "remote") => {
             let is_followed = it.value == "origin"
-                || old.iter().any(|old| old.section == "branch" && old.key == "remote" && old.value == it.value);
+                || old.iter().any(|old| old.section() == "branch" && old.key == "remote" && old.value == it.value);
             let is_known = has("remote", it.value, "url") && is_followed;
             !has("branch", it.sub, "remote") && (it.value == "." || is_known)
         }
@@ -82,61 +77,71 @@ pub(super) fn redirects(former: &str, text: &str) -> bool {
         ("remote", "pushurl" | "mirror") | ("branch", "pushremote") | ("user", _) => false,
         _ => true,
     };
-    !new.iter().filter(|it| !old.contains(it)).all(is_fine)
+    let is_old = |line: &Line<'_>| old.iter().any(|old| old.setting() == line.setting());
+    !new.iter().all(|line| is_old(line) || is_fine(line))
 }
 
-/// Returns the lines of settings whose form is known.
-fn entries(text: &str) -> Vec<Entry<'_>> {
-    let (mut section, mut sub) = (String::new(), "");
-    let mut entries = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
-        if let Some(rest) = line.strip_prefix('[') {
-            let rest = rest.strip_suffix(']').unwrap_or(rest);
-            section = name(rest).unwrap_or_default();
-            sub = rest.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"'));
-            continue;
+/// A line that says something: the head of a section, or a setting, such as `url` of `remote "origin"`.
+struct Line<'a> {
+    text: &'a str,
+    /// The head of its section, as it stands there. Empty before the first one.
+    head: &'a str,
+    /// The name of the section. `None` if it is in another form than git writes.
+    section: Option<String>,
+    /// True if the head has its end.
+    is_closed: bool,
+    sub: &'a str,
+    key: String,
+    value: &'a str,
+}
+
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut head = "";
+    let mut lines = Vec::new();
+    for text in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+        if text.starts_with('[') {
+            head = text;
         }
-        let (key, value) = line.split_once('=').unwrap_or((line, ""));
-        let (section, key) = (section.clone(), key.trim_end().to_ascii_lowercase());
-        entries.push(Entry { section, sub, key, value: value.trim() });
+        let inner = head.strip_prefix('[').unwrap_or(head);
+        let inner = inner.strip_suffix(']').unwrap_or(inner);
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        lines.push(Line {
+            text,
+            head,
+            section: name(inner),
+            is_closed: head.ends_with(']'),
+            sub: inner.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"')),
+            key: key.trim_end().to_ascii_lowercase(),
+            value: value.trim(),
+        });
     }
-    entries
+    lines
 }
 
-/// Returns the lines that are not known to be harmless, each with its section.
-fn counting(text: &str, is_module: bool) -> Vec<(&str, &str)> {
-    let mut section = "";
-    let mut counting = Vec::new();
-    for line in text.lines().map(str::trim) {
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        let is_known = match line.strip_prefix('[') {
-            Some(rest) => {
-                section = line;
-                rest.strip_suffix(']').and_then(name).is_some()
-            }
-            None => is_harmless_line(section, line, is_module),
-        };
-        if !is_known {
-            counting.push((section, line));
-        }
+impl Line<'_> {
+    fn is_head(&self) -> bool {
+        self.text.starts_with('[')
     }
-    counting
-}
 
-fn is_harmless_line(section: &str, line: &str, is_module: bool) -> bool {
-    let Some(name) = section.strip_prefix('[').and_then(|section| name(section.strip_suffix(']')?)) else {
-        return false;
-    };
-    let (key, value) = line.split_once('=').unwrap_or((line, ""));
-    let (key, value) = (key.trim_end().to_ascii_lowercase(), value.trim());
-    // The files of a submodule lie beside the repository that has it.
-    let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
-    let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&&*key));
-    // `ext::sh …` is an address that runs a program, and `!sh …` a command.
-    let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
-    (is_key || is_of_module) && is_value
+    fn section(&self) -> &str {
+        self.section.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what the line sets, however it is written.
+    fn setting(&self) -> (&str, &str, &str, &str) {
+        (self.section(), self.sub, &self.key, self.value)
+    }
+
+    fn is_harmless(&self, is_module: bool) -> bool {
+        let Some(name) = self.section.as_deref().filter(|_| self.is_closed) else { return false };
+        let (key, value) = (&*self.key, self.value);
+        // The files of a submodule lie beside the repository that has it.
+        let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
+        let is_key = HARMLESS.iter().any(|(section, keys)| *section == name && keys.contains(&key));
+        // `ext::sh …` is an address that runs a program, and `!sh …` a command.
+        let is_value = !value.contains("::") && !value.contains("://-") && !value.starts_with(['-', '!', '"']);
+        self.is_head() || (is_key || is_of_module) && is_value
+    }
 }
 
 /// Returns the name of a section, such as `remote` of `remote "origin"`, in small letters. Returns `None` in another form.
