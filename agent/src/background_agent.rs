@@ -8,7 +8,7 @@ use tools::tasks::{TaskFuture, TaskState};
 use tools::{CancellationToken, Task, ToolContext, ToolError, ToolResult};
 
 use crate::Budget;
-use crate::counted::counted;
+use tools::counted;
 
 /// The characters of a task in a title.
 const TITLE_CHARS: usize = 80;

@@ -5,7 +5,6 @@ mod background_agent;
 mod budget;
 mod compacted;
 pub mod consent;
-mod counted;
 mod disclosure;
 pub mod driver;
 mod event;

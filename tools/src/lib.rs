@@ -12,6 +12,7 @@ mod catalog;
 mod concern;
 mod conflict;
 pub mod context;
+mod counted;
 mod default_argument;
 mod definition;
 mod entry;
@@ -28,6 +29,7 @@ pub mod lint;
 mod near;
 mod output_store;
 mod outside_text;
+mod plain_url;
 pub mod policy;
 mod preview;
 mod problem;
@@ -80,6 +82,7 @@ pub use conflict::Conflict;
 pub use context::{
     Approval, Approver, Decision, Person, Progress, ProgressSink, ProtectedFate, ProtectedFile, Services, ToolContext,
 };
+pub use counted::counted;
 pub use definition::DefinitionError;
 pub use entry::Entry;
 pub use global::{
@@ -91,6 +94,7 @@ pub use input::Input;
 pub use journal::Journal;
 pub use output_store::OutputStore;
 pub use outside_text::OutsideText;
+pub use plain_url::is_plain_url;
 pub use policy::Policy;
 pub use preview::{Basis, Preview};
 pub use problem::Problem;

@@ -10,10 +10,11 @@ use std::sync::Once;
 #[cfg(feature = "builtin")]
 use tools_builtin::exec::{Aside, SetAside};
 
+use crate::{notice, shell};
 #[cfg(feature = "builtin")]
-use crate::wording::counted;
+use host::folders;
 #[cfg(feature = "builtin")]
-use crate::{folders, notice, shell};
+use tools::counted;
 
 /// The most files of which `doctor` has a line.
 #[cfg(feature = "builtin")]

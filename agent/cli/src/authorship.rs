@@ -19,10 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tools::Services;
 use tools::context::{FileAuthors, FileJudge, WriteWatch};
 
-use crate::folders;
 use crate::written::Written;
 use committed::Committed;
 use git::Git;
+use host::folders;
 use mark::Marks;
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};

@@ -5,29 +5,30 @@ mod window;
 
 use agent::{Budget, BudgetLimits, Cost, RepeatLimits, RunOptions};
 
-use crate::config::{ConfigError, Setting, Settings};
+use crate::config::{ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::error::Error;
 
 /// Returns the options of a session's runs.
 ///
 /// # Errors
 /// Returns an error if money is limited, but the model has no price.
-pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<RunOptions, ConfigError> {
+pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<RunOptions, SettingsError> {
     let repeats = |times: &Setting<u32>| Some(times.value).filter(|times| *times > 0);
-    let repeats = RepeatLimits::new(repeats(&settings.repeat_hint), repeats(&settings.repeat_end));
-    let mut limits = limits(None, &settings.max_calls, &settings.max_tokens, &settings.max_cost);
-    limits.steps = Some(settings.max_steps.value.into());
-    limits.time = settings.run_deadline.as_ref().map(|deadline| deadline.value);
+    let repeats = RepeatLimits::new(repeats(&settings.program().repeat_hint), repeats(&settings.program().repeat_end));
+    let mut limits =
+        limits(None, &settings.program().max_calls, &settings.program().max_tokens, &settings.program().max_cost);
+    limits.steps = Some(settings.program().max_steps.value.into());
+    limits.time = settings.program().run_deadline.as_ref().map(|deadline| deadline.value);
     let mut options = RunOptions::new().with_limits(limits).with_repeats(repeats);
-    options.context_tokens = settings.context_tokens.as_ref().map(|tokens| tokens.value.into());
+    options.context_tokens = settings.program().context_tokens.as_ref().map(|tokens| tokens.value.into());
     let Some(model) = model else { return Ok(options) };
     // A later file precedes an earlier one.
-    match settings.prices.iter().rev().find(|price| price.value.model == model) {
+    match settings.program().prices.iter().rev().find(|price| price.value.model == model) {
         Some(price) => Ok(options.with_price(price.value.price())),
         None => match money_limit(settings) {
             Some((key, limit)) => {
                 let (origin, key, reason) = (limit.origin.clone(), key.to_owned(), needs_price(model));
-                Err(ConfigError::Value { origin, key, reason })
+                Err(SettingsError::Value { origin, key, reason })
             }
             None => Ok(options),
         },
@@ -37,9 +38,9 @@ pub(crate) fn run_options(settings: &Settings, model: Option<&str>) -> Result<Ru
 /// Returns the first limit on money, with its key. Each model then needs a price.
 pub(crate) fn money_limit(settings: &Settings) -> Option<(&'static str, &Setting<Cost>)> {
     let limits = [
-        ("limits.max_cost", &settings.max_cost),
-        ("daily.max_cost", &settings.daily_cost),
-        ("monthly.max_cost", &settings.monthly_cost),
+        ("limits.max_cost", &settings.program().max_cost),
+        ("daily.max_cost", &settings.program().daily_cost),
+        ("monthly.max_cost", &settings.program().monthly_cost),
     ];
     limits.into_iter().find_map(|(key, limit)| Some((key, limit.as_ref()?)))
 }
@@ -53,13 +54,17 @@ pub(crate) fn needs_price(model: &str) -> String {
 
 /// Returns the budget that all sessions share. Returns `None` if no window has a limit.
 pub(crate) fn shared(settings: &Settings) -> Result<Option<Budget>, Error> {
-    let day =
-        limits(settings.daily_steps.as_ref(), &settings.daily_calls, &settings.daily_tokens, &settings.daily_cost);
+    let day = limits(
+        settings.program().daily_steps.as_ref(),
+        &settings.program().daily_calls,
+        &settings.program().daily_tokens,
+        &settings.program().daily_cost,
+    );
     let month = limits(
-        settings.monthly_steps.as_ref(),
-        &settings.monthly_calls,
-        &settings.monthly_tokens,
-        &settings.monthly_cost,
+        settings.program().monthly_steps.as_ref(),
+        &settings.program().monthly_calls,
+        &settings.program().monthly_tokens,
+        &settings.program().monthly_cost,
     );
     let is_unlimited = [day, month].iter().all(|limits| *limits == BudgetLimits::new());
     if is_unlimited { Ok(None) } else { open(day, month).map(Some) }

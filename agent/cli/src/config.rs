@@ -1,51 +1,39 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
 mod channel;
-mod declarations;
 mod disclosure_mode;
 mod environment;
-mod error;
-mod file;
 mod flags;
 mod help;
-mod key;
 mod keys;
-mod kind;
-mod layer;
 mod model_price;
-mod origin;
 mod parser;
-mod project;
-mod project_file;
-mod reader;
 mod secret;
-mod section;
-mod settings;
-mod slot;
-mod trust;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
 use clap::Args;
+use host::settings::{self, AccessKeys};
+use host::trust::Content;
 
 #[cfg(feature = "web")]
 pub(crate) use channel::Channel;
 pub(crate) use disclosure_mode::DisclosureMode;
-pub(crate) use error::ConfigError;
-pub(crate) use file::{ConfigFile, FileState, rules};
 pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
-pub(crate) use key::KeyAbout;
-pub(crate) use keys::Values;
-pub(crate) use origin::{Origin, Setting};
-pub(crate) use parser::ENVIRONMENT;
+pub(crate) use host::settings::{
+    Document, ENVIRONMENT, FileState, KeyAbout, Origin, Setting, Settings, SettingsError, SettingsFile, Values, rules,
+};
+pub(crate) use keys::ProgramKeys;
+pub(crate) use keys::disclosure::DisclosureKeys;
+pub(crate) use keys::network::NetworkKeys;
+use keys::requests::RequestKeys;
+pub(crate) use keys::speech::SpeechKeys;
 #[cfg(feature = "web")]
 pub(crate) use secret::Secret;
-pub(crate) use settings::Settings;
-pub(crate) use slot::Document;
 
-use crate::notice;
-use crate::trust::Content;
+use crate::{notice, trust};
 
 /// The options of commands that read the settings files.
 #[derive(Args, Clone, Debug, Default)]
@@ -72,43 +60,142 @@ impl ConfigOptions {
     }
 
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
-    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, ConfigError> {
-        if self.reads_files() { file::project_contents(&working_directory()?) } else { Ok(Vec::new()) }
+    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, SettingsError> {
+        if self.reads_files() { settings::project_contents(&working_directory()?) } else { Ok(Vec::new()) }
     }
 
     /// Returns the effective settings of the files, the environment and these flags. Warns about an ignored file.
-    pub(crate) fn settings(&self, flags: Values) -> Result<Settings, ConfigError> {
+    pub(crate) fn settings(&self, flags: Values) -> Result<Settings, SettingsError> {
         let mut loaded = match (&self.config, self.no_config) {
-            (Some(path), _) => file::load_named(path)?,
-            (None, true) => file::Loaded::default(),
-            (None, false) => file::load_default(&working_directory()?)?,
+            (Some(path), _) => settings::load_named(path)?,
+            (None, true) => settings::Loaded::default(),
+            (None, false) => settings::load_default(&working_directory()?)?,
         };
-        loaded.layers.insert(0, file::built_in()?);
+        loaded.layers.insert(0, settings::built_in()?);
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
+        loaded.files.iter().filter(|file| matches!(file.state, FileState::Unapproved(_))).for_each(|file| {
+            file.unapproved.iter().for_each(trust::tell_narrowing);
+        });
         let (mut environment, mut flags) = (environment::values()?, flags);
         let merged = |environment: &Values, flags: &Values| {
             Settings::from_layers(loaded.layers.clone(), environment.clone(), flags.clone(), loaded.files.clone())
         };
         let settings = match merged(&environment, &flags) {
             // A flag or a variable completes itself. Next to a setting of a file, the provider is to be named in the file.
-            Err(ConfigError::NoProvider { origin, key }) => {
+            Err(SettingsError::NoOwner { origin, key, owner }) => {
                 let upper = match origin {
                     Origin::Flag(_) => &mut flags,
                     Origin::Environment(_) => &mut environment,
-                    _ => return Err(ConfigError::NoProvider { origin, key }),
+                    _ => return Err(SettingsError::NoOwner { origin, key, owner }),
                 };
-                upper.provider = environment::completing(upper);
+                let provider = environment::completing(upper);
+                upper.of_mut::<ProgramKeys>().provider = provider;
                 merged(&environment, &flags)?
             }
             settings => settings?,
         };
-        Ok(settings.or_provider(environment::provider(None)))
+        // Without a provider no layer has a model, URL or key either, so the key goes to the provider's own service.
+        Ok(settings.edit(|keys: &mut ProgramKeys| {
+            keys.provider = keys.provider.take().or_else(|| environment::provider(None))
+        }))
     }
 }
 
-fn working_directory() -> Result<PathBuf, ConfigError> {
-    std::env::current_dir().map_err(|source| ConfigError::Read { path: PathBuf::from("."), source })
+fn working_directory() -> Result<PathBuf, SettingsError> {
+    std::env::current_dir().map_err(|source| SettingsError::Read { path: PathBuf::from("."), source })
+}
+
+/// The settings of the program itself.
+pub(crate) trait ProgramSettings {
+    /// Returns the settings of the command line and the defaults.
+    #[cfg(test)]
+    fn from_flags(flags: Values) -> Self;
+
+    /// Returns the keys of sessions and their models.
+    fn program(&self) -> &ProgramKeys;
+
+    /// Returns the keys that decide what tools may do.
+    fn access(&self) -> &AccessKeys;
+
+    /// Returns the keys of requests of tools.
+    fn network(&self) -> &NetworkKeys;
+
+    /// Returns the rules that choose the session's tools.
+    fn selection(&self) -> Result<Selection, InvalidSelection>;
+
+    /// Returns the timeouts and retries of provider requests.
+    fn request_policy(&self) -> (Timeouts, RetryPolicy);
+
+    /// Returns the files of the secrets of tools' requests and of the channels, which no tool may read.
+    fn secret_files(&self) -> impl Iterator<Item = &Path>;
+
+    /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
+    /// around the root, which is a mistake: the channel or the secret says so where it is used.
+    fn files_hidden_in(&self, root: &str) -> impl Iterator<Item = &Path>;
+
+    /// Returns the files that decide what tools may do: the searched ones but the user's, the key file, and those of the command.
+    fn deciding_files(&self) -> impl Iterator<Item = &Path>;
+}
+
+impl ProgramSettings for Settings {
+    #[cfg(test)]
+    fn from_flags(flags: Values) -> Self {
+        Self::from_layers(Vec::new(), Values::default(), flags, Vec::new()).unwrap()
+    }
+
+    fn program(&self) -> &ProgramKeys {
+        self.of()
+    }
+
+    fn access(&self) -> &AccessKeys {
+        self.of()
+    }
+
+    fn network(&self) -> &NetworkKeys {
+        self.of()
+    }
+
+    fn selection(&self) -> Result<Selection, InvalidSelection> {
+        Selection::parse(self.program().select.iter().flat_map(|select| &select.value))
+    }
+
+    fn request_policy(&self) -> (Timeouts, RetryPolicy) {
+        let requests: &RequestKeys = self.of();
+        let mut timeouts = Timeouts::default();
+        timeouts.connect = requests.connect.value;
+        timeouts.first_byte = requests.first_byte.value;
+        timeouts.idle = requests.idle.value;
+        let mut retries = RetryPolicy::default();
+        retries.max_retries = usize::try_from(requests.max_retries.value).unwrap_or(usize::MAX);
+        retries.first_delay = requests.first_delay.value;
+        retries.longest_delay = requests.longest_delay.value;
+        (timeouts, retries)
+    }
+
+    fn secret_files(&self) -> impl Iterator<Item = &Path> {
+        let of_secrets = self.program().secrets.iter().filter_map(|secret| match &secret.value.source {
+            KeySource::File(path) => Some(path.as_path()),
+            _ => None,
+        });
+        let of_channels = self.program().channels.iter().flat_map(|channel| {
+            let secrets = channel.value.secrets.values().filter_map(|place| match place {
+                KeySource::File(path) => Some(path.as_path()),
+                _ => None,
+            });
+            secrets.chain(channel.value.files.iter().map(|file| file.as_path()))
+        });
+        of_secrets.chain(of_channels).chain(self.values().secret_files())
+    }
+
+    fn files_hidden_in(&self, root: &str) -> impl Iterator<Item = &Path> {
+        let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
+        self.hidden_files().chain(self.secret_files().filter(move |file| !is_around(file)))
+    }
+
+    fn deciding_files(&self) -> impl Iterator<Item = &Path> {
+        self.control_files().chain(self.program().key_file.as_ref().map(|file| file.value.as_path()))
+    }
 }

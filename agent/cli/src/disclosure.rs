@@ -9,11 +9,11 @@ use agent::{
 };
 use tools::{Services, ToolContext};
 
-use crate::config::{DisclosureMode, Settings};
+use crate::config::{DisclosureKeys, DisclosureMode, ProgramSettings as _, Settings};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options;
-use crate::wording::counted;
+use tools::counted;
 
 /// The tools that a search offers in any case unless the settings name others: those of most tasks. With the system text, their definitions
 /// have at most 2,500 tokens, so that a model with a context of 4,096 tokens has room to work.
@@ -21,7 +21,7 @@ const ALWAYS: [&str; 5] = ["fs.read", "fs.list", "fs.edit", "fs.write", "exec.ru
 
 /// Returns the disclosure of a session with these settings.
 pub(crate) fn from_settings(settings: &Settings) -> Result<Disclosure, InvalidSelection> {
-    let settings = &settings.disclosure;
+    let settings = &settings.of::<DisclosureKeys>();
     let tools = match settings.mode.value {
         DisclosureMode::All => return Ok(Disclosure::All),
         DisclosureMode::Auto => usize::try_from(settings.tools.value).unwrap_or(usize::MAX),
@@ -54,7 +54,7 @@ pub(crate) fn report(services: Option<&Services>, settings: &Settings) -> Option
     // Without a key, the definitions of the catalog are counted.
     let provider = create(&choice).unwrap_or_else(|| Arc::new(Direct) as Arc<dyn Provider>);
     let mut options = RunOptions::new();
-    options.context_tokens = settings.context_tokens.as_ref().map(|tokens| tokens.value.into());
+    options.context_tokens = settings.program().context_tokens.as_ref().map(|tokens| tokens.value.into());
     let costs = Driver::new(provider).with_options(options).definition_costs(&session)?;
     Some(line(costs))
 }

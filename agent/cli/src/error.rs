@@ -13,15 +13,16 @@ use tools_journal::AuditError;
 #[cfg(feature = "mcp")]
 use tools_mcp::server::HttpError;
 
-use crate::config::ConfigError;
+use crate::config::SettingsError;
 use crate::exhausted;
 use crate::exit::Exit;
 use crate::lock_file::LockError;
 #[cfg(feature = "journal")]
 use crate::sessions::SessionError;
-use crate::trust::RecordError;
-use crate::wording::{counted, for_person};
+use crate::wording::for_person;
 use crate::{linked, notice, program};
+use host::trust::RecordError;
+use tools::counted;
 
 /// The failure of a command. Each variant maps to an [`Exit`].
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +38,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Provider(#[from] ProviderError),
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] SettingsError),
     #[error(transparent)]
     Driver(DriverError),
     #[error(transparent)]

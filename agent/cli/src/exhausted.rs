@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agent::{BudgetScope, Exhausted, Resource};
 
-use crate::duration;
-use crate::wording::counted;
+use host::duration;
+use tools::counted;
 
 /// Says that a run ended at a limit, and how to raise it.
 pub(crate) fn message(exhausted: &Exhausted) -> String {

@@ -7,7 +7,7 @@ use std::sync::Once;
 use serde_json::json;
 use tools::{Clause, Effects, ErrorCode};
 
-use crate::config::{Origin, Settings};
+use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::root::RootOption;
 use crate::{mcp, notice, program, web};
 
@@ -23,7 +23,7 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
         // A flag is given now, a setting in every session.
         narrower(settings, |origin| matches!(origin, Origin::Flag(_))).iter().for_each(|text| notice::warning(text));
         narrower(settings, |origin| matches!(origin, Origin::File { .. })).iter().for_each(|text| notice::note(text));
-        let flags = settings.grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
+        let flags = settings.access().grants.iter().filter(|grant| matches!(grant.origin, Origin::Flag(_)));
         let flags: Vec<_> = flags.collect();
         if flags.is_empty() {
             return;
@@ -46,7 +46,7 @@ pub(crate) fn warn_once(settings: &Settings, servers: Option<&RootOption>) {
 /// Returns `None` if there are no such clauses.
 fn narrower(settings: &Settings, is_from: impl Fn(&Origin) -> bool) -> Option<String> {
     let mut texts = BTreeSet::new();
-    for clause in settings.grants.iter().filter(|grant| is_from(&grant.origin)).map(|grant| &grant.value) {
+    for clause in settings.access().grants.iter().filter(|grant| is_from(&grant.origin)).map(|grant| &grant.value) {
         let words = clause.unpermitted_words();
         if !words.is_empty() {
             texts.insert(format!("`{clause}` does not cover {}", words.join(", ")));

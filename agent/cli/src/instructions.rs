@@ -4,7 +4,7 @@
 use tools::Grant;
 use tools::ToolContext;
 
-use crate::trust::Content;
+use host::trust::Content;
 
 /// The name of the file.
 const FILE: &str = "AGENTS.md";

@@ -5,7 +5,7 @@ use tools::Services;
 use tools_builtin::cron::Jobs;
 
 use crate::error::Error;
-use crate::folders;
+use host::folders;
 
 /// The file of the jobs of all workspaces, in the data folder.
 const FILE: &str = "cron.sqlite";

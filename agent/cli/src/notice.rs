@@ -9,8 +9,8 @@ use agent::{Driver, Selection, SkippedTool, ToolSet, WireToolSet};
 use anstyle::{AnsiColor, Style};
 use tools::Entry;
 
-use crate::wording::counted;
 use crate::{fit, program, visible};
+use tools::counted;
 
 /// The style of tool names and headings.
 pub(crate) const STRONG: Style = Style::new().bold();

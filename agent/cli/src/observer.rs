@@ -19,7 +19,6 @@ use self::event_line::{
 };
 use self::run_state::{OpenCall, RunState};
 use crate::console::Console;
-use crate::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice::{ALERT, FAINT, STRONG, styled};
@@ -28,7 +27,8 @@ use crate::output_format::OutputFormat;
 use crate::status_lines::{FRAME_INTERVAL, StatusLines};
 use crate::stream_line::{SessionLine, StreamLine};
 use crate::visible::visible;
-use crate::wording::counted;
+use host::duration;
+use tools::counted;
 
 /// The maximum number of characters of the error of a failed call.
 const ERROR_LENGTH: usize = 400;

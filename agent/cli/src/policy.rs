@@ -8,7 +8,7 @@ use tools::policy::{Rule, Verdict};
 use tools::protocol::ApprovalDefault;
 use tools::{Clause, Policy, Target};
 
-use crate::config::{self, ConfigError, Origin, Setting, Settings};
+use crate::config::{self, Origin, ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::shell;
 
 /// The programs and other tasks that an agent of the session has started, which alone it can reach, with the tools for them.
@@ -30,7 +30,7 @@ impl PolicyOptions {
     /// Returns the policy for calls of a model: writes ask unless a flag or a file grants them, and destroys always ask. Tasks of the
     /// session do not ask, because their start did.
     pub(crate) fn session_policy(&self, settings: &Settings) -> Policy {
-        let granted = settings.grants.iter().filter(|grant| grant.origin != Origin::Default);
+        let granted = settings.access().grants.iter().filter(|grant| grant.origin != Origin::Default);
         let granted: Vec<_> = granted.map(|clause| clause.labelled(Clause::with_origin)).collect();
         let consent = consent::rules_from_grant(&granted);
         let allowed =
@@ -49,7 +49,7 @@ impl PolicyOptions {
     }
 
     /// Returns the rules of the file of `--policy`.
-    pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, ConfigError> {
+    pub(crate) fn rules(&self) -> Result<Vec<Setting<Rule>>, SettingsError> {
         self.policy.as_deref().map_or_else(|| Ok(Vec::new()), config::rules)
     }
 }
@@ -87,6 +87,7 @@ mod tests {
 
     use super::*;
     use crate::config::Values;
+    use host::settings::AccessKeys;
 
     fn options(allow: &[&str]) -> PolicyOptions {
         let allow = allow.iter().map(|clause| clause.parse().unwrap()).collect();
@@ -95,7 +96,9 @@ mod tests {
 
     fn granting(clauses: &[&str]) -> Settings {
         let grant = |clause: &&str| Setting::from_flag("--grant", clause.parse().unwrap());
-        Settings::from_flags(Values { grants: clauses.iter().map(grant).collect(), ..Values::default() })
+        let mut flags = Values::default();
+        flags.of_mut::<AccessKeys>().grants = clauses.iter().map(grant).collect();
+        Settings::from_flags(flags)
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
@@ -127,7 +130,9 @@ mod tests {
         assert_eq!(verdict_for("other.cancel", &policy, "task:write:t1"), Verdict::Ask);
         let rule = Rule::for_target(Verdict::Ask, "program:write:**".parse().unwrap());
         let policy = vec![Setting::from_flag("--policy", rule)];
-        let settings = Settings::from_flags(Values { policy, ..Values::default() });
+        let mut flags = Values::default();
+        flags.of_mut::<AccessKeys>().policy = policy;
+        let settings = Settings::from_flags(flags);
         let policy = options(&[]).session_policy(&settings);
         assert_eq!(verdict_for("exec.stop", &policy, "program:write:t1"), Verdict::Ask);
     }

@@ -5,6 +5,8 @@ use std::env;
 
 use agent::provider::ModelService;
 use agent::{ProviderError, ProviderOptions, ProviderSubmission};
+use host::program::Identity;
+pub(crate) use host::program::{name, variable, version};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
@@ -29,9 +31,7 @@ static RUNNING: OnceCell<Program> = OnceCell::new();
 /// ```
 #[derive(Debug)]
 pub struct Program {
-    name: &'static str,
-    version: &'static str,
-    settings: &'static str,
+    identity: Identity,
     services: Services,
     providers: Vec<ProviderSubmission>,
 }
@@ -40,9 +40,7 @@ impl Program {
     /// Creates the program `toolcrib`.
     pub fn new() -> Self {
         Self {
-            name: "toolcrib",
-            version: env!("CARGO_PKG_VERSION"),
-            settings: "",
+            identity: Identity { name: "toolcrib", version: env!("CARGO_PKG_VERSION"), settings: "" },
             services: Services::new(),
             providers: Vec::new(),
         }
@@ -53,22 +51,25 @@ impl Program {
     /// - Settings are read from `NAME.toml` and from variables that begin with `NAME_`.
     /// - The user's folders are called `NAME`, below `$XDG_CONFIG_HOME`, `$XDG_STATE_HOME` and so on.
     #[must_use]
-    pub fn with_name(self, name: &'static str) -> Self {
-        Self { name, ..self }
+    pub fn with_name(mut self, name: &'static str) -> Self {
+        self.identity.name = name;
+        self
     }
 
     /// Sets the version that `--version` prints.
     #[must_use]
-    pub fn with_version(self, version: &'static str) -> Self {
-        Self { version, ..self }
+    pub fn with_version(mut self, version: &'static str) -> Self {
+        self.identity.version = version;
+        self
     }
 
     /// Sets the default settings, in the format of the settings file (`config --help` describes it). Files, variables and
     /// flags override them.
     /// They are trusted like the user's file, so an untrusted project's file can only narrow them.
     #[must_use]
-    pub fn with_default_settings(self, toml: &'static str) -> Self {
-        Self { settings: toml, ..self }
+    pub fn with_default_settings(mut self, toml: &'static str) -> Self {
+        self.identity.settings = toml;
+        self
     }
 
     /// Adds a service that tools [need](tools::ToolContext::need). It replaces an earlier service of the same type. The program
@@ -92,8 +93,9 @@ impl Program {
 
     /// Makes this the running program. Returns its name and version, or `None` if a program is running already.
     pub(crate) fn install(self) -> Option<(&'static str, &'static str)> {
-        let identity = (self.name, self.version);
-        RUNNING.set(self).is_ok().then_some(identity)
+        let identity = self.identity.clone();
+        let is_first = RUNNING.set(self).is_ok() && host::program::install(identity.clone());
+        is_first.then_some((identity.name, identity.version))
     }
 }
 
@@ -101,26 +103,6 @@ impl Default for Program {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Returns the name of the running program.
-pub(crate) fn name() -> &'static str {
-    running().name
-}
-
-/// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.
-pub(crate) fn variable(key: &str) -> String {
-    format!("{}_{key}", name()).replace(['-', '.'], "_").to_ascii_uppercase()
-}
-
-/// Returns the version of the running program.
-pub(crate) fn version() -> &'static str {
-    running().version
-}
-
-/// Returns the default settings as TOML.
-pub(crate) fn default_settings() -> &'static str {
-    running().settings
 }
 
 /// Returns the services that the program adds.

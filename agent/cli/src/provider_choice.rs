@@ -4,7 +4,7 @@ use std::fmt;
 
 use agent::{ModelChoice, ProviderOptions};
 
-use crate::config::{Origin, Setting, Settings};
+use crate::config::{Origin, ProgramSettings as _, Setting, Settings};
 use crate::program;
 
 /// The provider that reads the prompt as tool calls.
@@ -22,13 +22,13 @@ pub(crate) struct ProviderChoice {
 
 impl ProviderChoice {
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let named = settings.model.as_ref().map(|model| model.value.clone());
-        let Some(Setting { value: provider, origin }) = &settings.provider else {
+        let named = settings.program().model.as_ref().map(|model| model.value.clone());
+        let Some(Setting { value: provider, origin }) = &settings.program().provider else {
             let note = "no provider is configured; the prompt is read as tool calls (--provider direct)".to_owned();
             return Self { provider: DIRECT.to_owned(), model: named, note: Some(note) };
         };
         let mut choice = Self { provider: provider.clone(), model: named, note: None };
-        let model = settings.model.as_ref().map(|model| &model.origin);
+        let model = settings.program().model.as_ref().map(|model| &model.origin);
         if let Some(session) = [Some(origin), model].into_iter().flatten().find_map(Origin::session) {
             choice.note = Some(format!(
                 "using {choice}, because the session {session} began with it (--provider or --model chooses another)"
@@ -59,7 +59,7 @@ impl ProviderChoice {
 /// Returns the default model of the provider's service. One at a URL of the user's has none.
 fn default_model(settings: &Settings, provider: &str) -> Option<String> {
     let mut options = ProviderOptions::new();
-    options.base_url = settings.base_url.as_ref().map(|url| url.value.clone());
+    options.base_url = settings.program().base_url.as_ref().map(|url| url.value.clone());
     let service = program::provider(provider).ok().and_then(|provider| (provider.service)(&options))?;
     service.model.map(str::to_owned)
 }

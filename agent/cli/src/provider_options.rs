@@ -5,22 +5,22 @@ use std::fmt;
 use agent::{GenerationOptions, KeySource, ProviderOptions, ProviderSubmission, Proxy};
 use tools::protocol::wire::Strictness;
 
-use crate::config::{ENVIRONMENT, Setting, Settings, Values};
+use crate::config::{ENVIRONMENT, ProgramKeys, ProgramSettings as _, Setting, Settings, Values};
 use crate::program;
 use crate::provider_choice::ProviderChoice;
 
 /// Returns the options of the provider that the settings choose, for this model.
 pub(crate) fn from_settings(settings: &Settings, model: Option<&str>) -> ProviderOptions {
-    let mut options = with_service(general(settings), settings);
+    let mut options = with_service(general(settings), settings.values());
     options.model = model.map(str::to_owned);
-    options.strictness = settings.strict.value.then_some(Strictness::Strict);
+    options.strictness = settings.program().strict.value.then_some(Strictness::Strict);
     options.generation = generation(settings, options.generation);
     options
 }
 
 /// Returns the source of the key that the settings name, or else the usual one of the chosen provider's service.
 pub(crate) fn key_source(settings: &Settings, choice: &ProviderChoice) -> Setting<Option<KeySource>> {
-    if let Some(key) = settings.key() {
+    if let Some(key) = settings.program().key() {
         return key.map(Some);
     }
     let options = from_settings(settings, choice.model.as_deref());
@@ -30,9 +30,9 @@ pub(crate) fn key_source(settings: &Settings, choice: &ProviderChoice) -> Settin
 
 /// Adds the service that the values name.
 fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOptions {
-    options.base_url = value(&values.base_url);
-    options.dialect = value(&values.dialect);
-    options.key = values.key().map(|key| key.value);
+    options.base_url = value(&values.of::<ProgramKeys>().base_url);
+    options.dialect = value(&values.of::<ProgramKeys>().dialect);
+    options.key = values.of::<ProgramKeys>().key().map(|key| key.value);
     options
 }
 
@@ -40,9 +40,9 @@ fn with_service(mut options: ProviderOptions, values: &Values) -> ProviderOption
 pub(crate) fn general(settings: &Settings) -> ProviderOptions {
     let (timeouts, retry_policy) = settings.request_policy();
     let mut options = ProviderOptions::new().with_timeouts(timeouts).with_retry_policy(retry_policy);
-    options.streaming = Some(settings.streaming.value);
-    options.generation.max_output_tokens = value(&settings.max_output_tokens);
-    options.proxy = settings.proxy.as_ref().map(|proxy| match proxy.value.as_str() {
+    options.streaming = Some(settings.program().streaming.value);
+    options.generation.max_output_tokens = value(&settings.program().max_output_tokens);
+    options.proxy = settings.program().proxy.as_ref().map(|proxy| match proxy.value.as_str() {
         ENVIRONMENT => Proxy::Environment,
         url => Proxy::Url(url.to_owned()),
     });
@@ -65,15 +65,15 @@ impl ForeignKey {
     /// The chosen provider may have a URL or a key of its own, which says where the key goes.
     pub(crate) fn find(settings: &Settings, choice: &ProviderChoice, provider: &ProviderSubmission) -> Option<Self> {
         let is_chosen = provider.name == choice.provider;
-        if is_chosen && (settings.base_url.is_some() || settings.key().is_some()) {
+        if is_chosen && (settings.program().base_url.is_some() || settings.program().key().is_some()) {
             return None;
         }
         let usual = (provider.service)(&general(settings))?;
-        let chosen: Option<&Values> = (!is_chosen).then_some(settings);
+        let chosen: Option<&Values> = (!is_chosen).then_some(settings.values());
         let belongs_elsewhere =
             |(variable, url): &(String, String)| variable == usual.key_variable && *url != usual.base_url;
         let (_, url) =
-            chosen.into_iter().chain(&settings.replaced).filter_map(keyed_service).find(belongs_elsewhere)?;
+            chosen.into_iter().chain(settings.replaced()).filter_map(keyed_service).find(belongs_elsewhere)?;
         Some(Self { variable: usual.key_variable, url })
     }
 }
@@ -91,9 +91,9 @@ impl fmt::Display for ForeignKey {
 
 /// Returns the variable of the key of the service that the values name, and its URL.
 fn keyed_service(values: &Values) -> Option<(String, String)> {
-    let provider = program::provider(&values.provider.as_ref()?.value).ok()?;
+    let provider = program::provider(&values.of::<ProgramKeys>().provider.as_ref()?.value).ok()?;
     let service = (provider.service)(&with_service(ProviderOptions::new(), values))?;
-    match values.key().map(|key| key.value) {
+    match values.of::<ProgramKeys>().key().map(|key| key.value) {
         None => Some((service.key_variable.to_owned(), service.base_url)),
         Some(KeySource::Environment(variable)) => Some((variable, service.base_url)),
         Some(_) => None,
@@ -106,13 +106,13 @@ fn value<T: Clone>(setting: &Option<Setting<T>>) -> Option<T> {
 
 /// Returns the settings of answers that only the chosen provider has, added to the general ones.
 fn generation(settings: &Settings, mut generation: GenerationOptions) -> GenerationOptions {
-    generation.temperature = value(&settings.temperature);
-    generation.tool_choice = value(&settings.tool_choice);
-    generation.parallel_calls = value(&settings.parallel_calls);
-    generation.reasoning_effort = value(&settings.reasoning_effort);
-    generation.caching = value(&settings.caching);
-    generation.eager_input_streaming = value(&settings.eager_input_streaming);
-    generation.deferred_tools = value(&settings.deferred_tools);
+    generation.temperature = value(&settings.program().temperature);
+    generation.tool_choice = value(&settings.program().tool_choice);
+    generation.parallel_calls = value(&settings.program().parallel_calls);
+    generation.reasoning_effort = value(&settings.program().reasoning_effort);
+    generation.caching = value(&settings.program().caching);
+    generation.eager_input_streaming = value(&settings.program().eager_input_streaming);
+    generation.deferred_tools = value(&settings.program().deferred_tools);
     generation
 }
 
@@ -122,12 +122,11 @@ mod tests {
 
     #[test]
     fn the_output_limit_and_streaming_hold_for_every_provider() {
-        let flags = Values {
-            max_output_tokens: Some(Setting::from_default(1000)),
-            streaming: Setting::from_flag("--no-streaming", false),
-            temperature: Some(Setting::from_default(0.5)),
-            ..Values::default()
-        };
+        let mut flags = Values::default();
+        let keys: &mut ProgramKeys = flags.of_mut();
+        keys.max_output_tokens = Some(Setting::from_default(1000));
+        keys.streaming = Setting::from_flag("--no-streaming", false);
+        keys.temperature = Some(Setting::from_default(0.5));
         let settings = Settings::from_flags(flags);
         for (options, temperature) in [(general(&settings), None), (from_settings(&settings, None), Some(0.5))] {
             assert_eq!((options.generation.max_output_tokens, options.streaming), (Some(1000), Some(false)));

@@ -14,9 +14,8 @@ use tools::{OutputStore, Services, Tasks, ToolContext};
 #[cfg(feature = "builtin")]
 use crate::aside;
 use crate::authorship;
-use crate::config::{Setting, Settings};
+use crate::config::{ProgramSettings as _, Setting, Settings};
 use crate::error::Error;
-use crate::folders;
 #[cfg(feature = "cron")]
 use crate::jobs;
 use crate::memory;
@@ -27,6 +26,7 @@ use crate::reserved_files;
 use crate::skills::{self, Library};
 use crate::speech;
 use crate::web;
+use host::folders;
 
 /// The option of commands that open the workspace.
 #[derive(Args, Clone, Debug, Default)]
@@ -85,10 +85,10 @@ impl RootOption {
     ) -> Result<ToolContext, Error> {
         let workspace = self.workspace()?;
         let library = Library::load(workspace.clone(), reads_project, settings);
-        let services = self.services_hiding(settings.hidden_files(&workspace), settings, &library)?;
+        let services = self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
         reserved_files::create(&services, settings.secret_files())?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let control = settings.control_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
+        let control = settings.deciding_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
         Ok(in_workspace(ToolContext::new().with_services(services), control))
     }
 
@@ -157,14 +157,14 @@ fn insert_sandbox(services: &mut Services, settings: &Settings, library: &Librar
         return;
     }
     let reserved = folders::own_folders().chain(library.places().iter().cloned());
-    let mut sandbox = Sandbox::new().with_unconfined(settings.unconfined.value).with_reserved(reserved);
+    let mut sandbox = Sandbox::new().with_unconfined(settings.program().unconfined.value).with_reserved(reserved);
     // Where the call has no observer that shows it, such as behind `serve`.
     sandbox = sandbox.with_teller(|files| files.iter().for_each(|file| notice::warning(&file.to_string())));
     if let Some(aside) = aside::folder() {
         sandbox = sandbox.with_aside(aside);
     }
     if let Some((home, cache)) = folders::toolchains() {
-        let toolchains = settings.toolchains.iter().filter_map(|name| name.value.parse().ok());
+        let toolchains = settings.program().toolchains.iter().filter_map(|name| name.value.parse().ok());
         sandbox = sandbox.with_toolchains(toolchains, &home, &cache);
     }
     services.insert(sandbox);

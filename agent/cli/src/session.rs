@@ -23,7 +23,7 @@ pub(crate) use self::job_bounds::JobBounds;
 #[cfg(any(feature = "cron", all(feature = "journal", feature = "web")))]
 pub(crate) use self::unattended::UnattendedOptions;
 use crate::budget;
-use crate::config::{ConfigError, KeyFlags, QuestionFlag, Setting, Settings, Values};
+use crate::config::{KeyFlags, ProgramSettings as _, QuestionFlag, Setting, Settings, SettingsError, Values};
 use crate::console::Console;
 use crate::disclosure;
 use crate::error::Error;
@@ -138,7 +138,7 @@ impl SessionOptions {
         #[cfg(feature = "cron")]
         let settings = match &self.job {
             // The default provider would read the prompt as calls.
-            Some(job) if settings.provider.is_none() => return Err(Error::NoProvider(job.id)),
+            Some(job) if settings.program().provider.is_none() => return Err(Error::NoProvider(job.id)),
             Some(job) => settings.within_job(job.grant.clone(), job.rules.clone()),
             None => settings,
         };
@@ -253,13 +253,13 @@ impl SessionOptions {
             (choice.provider.clone(), provider_options(settings, choice, self.agent.script.as_ref()));
         let general = provider_options::general(settings);
         let models = Models::new(provider).with_name(choice.name());
-        let prices = settings.prices.iter().map(|price| &price.value);
+        let prices = settings.program().prices.iter().map(|price| &price.value);
         let models = prices.fold(models, |models, price| models.with_price(&price.model, price.price()));
         let foreign_key = |provider| Some(ForeignKey::find(settings, choice, provider)?.to_string());
         let others = program::providers().into_iter().filter(|other| other.name != own_name);
         let refused: BTreeMap<_, _> = others.filter_map(|other| Some((other.name, foreign_key(other)?))).collect();
         let money_limit = budget::money_limit(settings).map(|(key, _)| key);
-        let priced: BTreeSet<_> = settings.prices.iter().map(|price| price.value.model.clone()).collect();
+        let priced: BTreeSet<_> = settings.program().prices.iter().map(|price| price.value.model.clone()).collect();
         models.with_others(move |wanted: &ModelChoice| {
             let name = &wanted.provider;
             if let Some(reason) = refused.get(name.as_str()) {
@@ -313,7 +313,7 @@ impl SessionOptions {
     }
 
     /// Returns the settings of the command line.
-    fn flags(&self) -> Result<Values, ConfigError> {
+    fn flags(&self) -> Result<Values, SettingsError> {
         let mut flags = self.agent.flags(self.job.as_ref().is_some_and(|job| job.is_call))?;
         flags.merge(self.questions.values()?);
         Ok(flags)

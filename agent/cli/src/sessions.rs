@@ -22,7 +22,8 @@ pub(crate) use self::retention::Retention;
 pub(crate) use self::stored::StoredSession;
 pub(crate) use self::summary::SessionSummary;
 pub(crate) use self::tasks::TaskFile;
-use crate::{folders, notice};
+use crate::notice;
+use host::folders;
 
 /// The file name ending of a session's journal.
 const JOURNAL: &str = "journal";

@@ -6,7 +6,7 @@ use tools::ToolContext;
 use crate::instructions;
 use crate::memory;
 use crate::skills;
-use crate::trust::Content;
+use host::trust::Content;
 
 const IDENTITY: &str = "You are the agent of Toolcrib, a program that runs your tool calls and returns their results. You can \
 act and see only through tools: an action without a call has not happened, and you know only the content of results. Do the \

@@ -3,11 +3,7 @@
 //! A program that a session runs can write such files. Each content is therefore approved once, by its digest. `toolcrib trust` lists
 //! all of them.
 
-mod content;
 mod difference;
-mod records;
 mod unapproved;
 
-pub(crate) use content::Content;
-pub(crate) use records::{RecordError, Records};
-pub(crate) use unapproved::Unapproved;
+pub(crate) use unapproved::{page, tell_exposure, tell_narrowing};

@@ -29,8 +29,3 @@ pub(crate) fn where_tools_are() -> String {
     let program = program::name();
     format!("{program} list names all tools, and {program} search finds some by words")
 }
-
-/// Returns a count with its unit, such as `1 step` or `2 steps`.
-pub(crate) fn counted(count: u64, unit: &str) -> String {
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
-}

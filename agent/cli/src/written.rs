@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
-use crate::folders;
 use crate::records::{self, now};
+use host::folders;
 
 /// The most files of one program. More are recorded as the folders in which they are.
 const MAX_OF_PROGRAM: usize = 64;

@@ -7,7 +7,6 @@ mod error;
 mod failure_kind;
 mod generation;
 pub(crate) mod guarded;
-mod key_source;
 mod linked;
 mod lost_reply;
 mod option;
@@ -35,14 +34,15 @@ pub use failure_kind::FailureKind;
 pub use generation::{GenerationOptions, ReasoningEffort, ToolChoice, UnknownEffort};
 /// Re-exported for `inventory::submit!` of a [`ProviderSubmission`].
 pub use inventory;
-pub use key_source::{KeyError, KeySource};
 pub use linked::{conflicts, get, list, problems};
 pub use lost_reply::LostReplySink;
-pub use option::{ProviderOptions, Proxy, is_plain_url};
+pub use option::{ProviderOptions, Proxy};
 pub use request_retry::{RequestRetry, RetryCause, RetrySink};
 pub use scripted::Scripted;
 pub use submission::{ModelService, ProviderSubmission};
 pub use timeouts::{RetryPolicy, Timeouts};
+pub use tools::is_plain_url;
+pub use tools_text::{KeyError, KeySource};
 pub use turn::{StopReason, Turn, Usage};
 
 /// The future returned by [`Provider::complete`].

@@ -139,20 +139,3 @@ impl ProviderOptions {
         self
     }
 }
-
-/// Returns true if the URL is `http(s)://host/path` without a user, a query or a fragment, so that it holds no secret.
-///
-/// ```
-/// use agent::provider::is_plain_url;
-///
-/// assert!(is_plain_url("http://localhost:11434/v1"));
-/// assert!(!is_plain_url("https://me:secret@example.org"));
-/// ```
-pub fn is_plain_url(url: &str) -> bool {
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    rest.is_some_and(|rest| {
-        !rest.is_empty()
-            && !rest.starts_with('/')
-            && !rest.contains(|c: char| matches!(c, '@' | '?' | '#' | '\\') || c.is_whitespace() || c.is_control())
-    })
-}

@@ -11,9 +11,9 @@ use tools::{
 };
 
 use crate::background_agent::BackgroundAgent;
-use crate::counted::counted;
 use crate::driver::{ActiveRun, DEFAULT_MAX_STEPS};
 use crate::{Budget, BudgetLimits, Driver, Outcome, Selection, Session, StopReason, SubAgents, Summary};
+use tools::counted;
 
 /// The name of this tool, which a sub-agent at the last level does not have.
 const NAME: &str = "agent.spawn";

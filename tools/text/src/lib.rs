@@ -3,10 +3,12 @@
 mod document;
 mod encoding;
 mod input;
+mod key_source;
 
 pub use self::document::decode_document;
 pub use self::encoding::{TextEncoding, UnknownEncoding, UnmappableCharacter};
 pub use self::input::{NotText, decode_input, read_input};
+pub use self::key_source::{KeyError, KeySource};
 
 /// The byte order mark.
 pub const MARK: &str = "\u{FEFF}";

@@ -9,8 +9,8 @@ use tools_journal::{CounterKey, SharedCounters};
 use tools_store::private;
 
 use crate::error::Error;
-use crate::folders;
 use crate::sessions::SessionError;
+use host::folders;
 
 /// The file in the state folder.
 const FILE: &str = "budget.counters";

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tools_store::private;
 
-use crate::folders;
+use host::folders;
 
 /// The maximum number of entries; the oldest are dropped.
 pub(super) const MAX_ENTRIES: usize = 1000;

@@ -10,11 +10,12 @@ use clap::Args;
 use tools::{ToolError, ToolErrorKind, ToolResult, WholeOutput};
 
 use crate::argument::CallArguments;
-use crate::config::{KeyFlags, QuestionFlag, Setting, Values};
+use crate::config::{KeyFlags, ProgramKeys, QuestionFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::HostOptions;
+use crate::host_options::HostOptions;
+use crate::interrupt;
 use crate::mcp;
 use crate::notice;
 use crate::output;
@@ -22,7 +23,7 @@ use crate::policy;
 use crate::refusal;
 use crate::skills;
 use crate::telemetry::Telemetry;
-use crate::{duration, interrupt};
+use host::duration;
 
 /// The reason that a call has no services of a session.
 const OF_SESSIONS: &str = "only a session has it; use `run` or `chat`";
@@ -82,7 +83,9 @@ impl CallArgs {
         let (entry, arguments) = self.arguments.read()?;
         let console = Arc::new(Console::default());
         let call_timeout = self.timeout.map(|timeout| Setting::from_flag("--timeout", timeout));
-        let settings = self.host.settings(Values { call_timeout, ..self.questions.values()? })?;
+        let mut flags = self.questions.values()?;
+        flags.of_mut::<ProgramKeys>().call_timeout = call_timeout;
+        let settings = self.host.settings(flags)?;
         // Invalid arguments touch nothing, and the pipeline refuses them.
         let touched = tools::call::validate(&entry, arguments.clone(), None).unwrap_or_default();
         let context = self.host.call_context(&settings, &touched, interrupt::token(&console)?, &console)?;

@@ -4,7 +4,7 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{self, ConfigFile, Document, FileState, Origin, Setting, Settings};
+use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::key_source;
@@ -47,18 +47,18 @@ impl ConfigArgs {
         if self.json {
             let row = |row: &Row| json!({"key": row.key, "value": row.value, "origin": row.origin.document()});
             let settings_rows: Vec<_> = rows.iter().map(row).collect();
-            let files: Vec<_> = settings.files.iter().map(file_document).collect();
+            let files: Vec<_> = settings.files().iter().map(file_document).collect();
             output::json(&json!({"files": files, "settings": settings_rows}))?;
         } else {
-            output::page(&page(&settings.files, &rows, output::width()))?;
+            output::page(&page(settings.files(), &rows, output::width()))?;
         }
         Ok(Exit::Success)
     }
 }
 
-fn page(files: &[ConfigFile], rows: &[Row], width: usize) -> String {
+fn page(files: &[SettingsFile], rows: &[Row], width: usize) -> String {
     let mut table = Table::new([FAINT, Style::new()], 2);
-    for ConfigFile { role, path, state, .. } in files {
+    for SettingsFile { role, path, state, .. } in files {
         table.push([(*role).to_owned(), noted(&path.display().to_string(), &state_text(state))]);
     }
     let mut page = match files.is_empty() {
@@ -78,7 +78,7 @@ fn noted(text: &str, note: &str) -> String {
     format!("{} {}", styled(STRONG, visible(text)), styled(FAINT, format!("({})", visible(note))))
 }
 
-fn file_document(ConfigFile { role, path, state, .. }: &ConfigFile) -> Value {
+fn file_document(SettingsFile { role, path, state, .. }: &SettingsFile) -> Value {
     let name = match state {
         FileState::Missing => "missing",
         FileState::Used => "used",
@@ -119,14 +119,14 @@ fn flag_rows(options: &SessionOptions) -> Vec<Row> {
 /// Returns every setting of a file, including the unset ones. The two keys that name the provider's key are one row.
 fn rows(settings: &Settings) -> Vec<Row> {
     let choice = ProviderChoice::from_settings(settings);
-    let row = |(key, value, origin): (config::KeyAbout, _, _)| match key.name {
+    let row = |(key, value, origin): (&config::KeyAbout, _, _)| match key.name {
         "provider" => Some(Row { key: key.name, value: json!(choice.provider), origin }),
         "model" => Some(Row { key: key.name, value: json!(choice.model), origin }),
         "key_env" => Some(key_row(settings, &choice)),
         "key_file" => None,
         key => Some(Row { key, value, origin }),
     };
-    settings.rows().into_iter().filter_map(row).collect()
+    settings.values().rows().filter_map(row).collect()
 }
 
 fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {

@@ -14,7 +14,7 @@ use self::finding::Finding;
 use self::programs::Programs;
 use self::skipped::{unmet, unsent};
 use crate::aside;
-use crate::config::{ConfigError, ConfigOptions, Settings, Values};
+use crate::config::{ConfigOptions, Settings, SettingsError, Values};
 use crate::disclosure;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// Returns the lines on the provider and the requests.
-    fn facts(&self, settings: &Settings, root: &RootOption) -> Result<Vec<String>, ConfigError> {
+    fn facts(&self, settings: &Settings, root: &RootOption) -> Result<Vec<String>, SettingsError> {
         let choice = ProviderChoice::from_settings(settings);
         let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
         let lines = std::iter::once(provider)

@@ -5,7 +5,7 @@ use clap::Args;
 use tools::ToolContext;
 use tools::protocol::wire::{Format, Strictness};
 
-use crate::config::{ConfigOptions, Setting, Values};
+use crate::config::{ConfigOptions, ProgramKeys, ProgramSettings as _, Setting, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::notice;
@@ -46,13 +46,13 @@ impl ExportArgs {
     pub(super) fn run(self) -> Result<Exit, Error> {
         let mut flags = Values::default();
         if !self.select.is_empty() {
-            flags.select = Some(Setting::from_flag("--select", self.select));
+            flags.of_mut::<ProgramKeys>().select = Some(Setting::from_flag("--select", self.select));
         }
         let settings = self.config.settings(flags)?;
         let selection = settings.selection()?;
         let entries = tools::list();
         notice::warn_unmatched(&selection, &entries);
-        let is_strict = self.strict || settings.strict.value;
+        let is_strict = self.strict || settings.program().strict.value;
         let strictness = if is_strict { Strictness::Strict } else { Strictness::Relaxed };
         let services = self.root.services(&settings)?;
         let session = Session::new(entries, selection, ToolContext::new().with_services(services));

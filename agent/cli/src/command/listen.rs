@@ -18,7 +18,7 @@ use tools_builtin::message::{Channel, Inbox};
 
 use self::chats::Chats;
 use self::folder::ChannelFolder;
-use crate::config::{Origin, Settings};
+use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::mcp::{self, FirstList};
@@ -90,7 +90,7 @@ fn refused(channel: &str, reason: &str) -> Error {
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.
 fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
-    match &settings.channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
+    match &settings.program().channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
         Origin::File { path, .. } => Some(path),
         _ => None,
     }
@@ -102,7 +102,7 @@ fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
     match web::find_channel(settings, name) {
         Some(found) => found.map_err(refused),
         None => {
-            let names: Vec<_> = settings.channels.iter().map(|channel| channel.value.name.as_str()).collect();
+            let names: Vec<_> = settings.program().channels.iter().map(|channel| channel.value.name.as_str()).collect();
             let known = if names.is_empty() { "there are none but terminal".to_owned() } else { names.join(", ") };
             Err(refused(format!("the settings have no channel of this name ({known}); add a table [channels.{name}]")))
         }

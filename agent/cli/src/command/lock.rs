@@ -25,7 +25,7 @@ use crate::notice::{self, ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::table::Table;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// Write the definitions of all linked tools to a lock file, or check them against it
 ///

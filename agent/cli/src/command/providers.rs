@@ -7,17 +7,18 @@ use anstyle::Style;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::config::{ConfigOptions, Document, Origin, Setting, Settings, Values};
+use crate::config::{ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::key_source;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
+use crate::program;
 use crate::provider_choice::ProviderChoice;
 use crate::provider_options::{self, ForeignKey};
 use crate::table::Table;
 use crate::visible::visible;
-use crate::{duration, program};
+use host::duration;
 
 use check::Answer;
 
@@ -85,7 +86,7 @@ impl ProvidersArgs {
 }
 
 fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &ProviderChoice) -> Row {
-    let origin = || settings.provider.as_ref().map(|provider| provider.origin.clone()).unwrap_or_default();
+    let origin = || settings.program().provider.as_ref().map(|provider| provider.origin.clone()).unwrap_or_default();
     let chosen = (provider.name == choice.provider).then(origin);
     let is_chosen = chosen.is_some();
     let mut options = match is_chosen {
@@ -101,8 +102,8 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
     }
     if is_chosen {
         let named = |setting: &Option<Setting<String>>| Some(setting.clone()?.map(Some));
-        model = named(&settings.model).unwrap_or(Setting::from_default(choice.model.clone()));
-        base_url.origin = settings.base_url.as_ref().map(|url| url.origin.clone()).unwrap_or_default();
+        model = named(&settings.program().model).unwrap_or(Setting::from_default(choice.model.clone()));
+        base_url.origin = settings.program().base_url.as_ref().map(|url| url.origin.clone()).unwrap_or_default();
         key = provider_options::key_source(settings, choice);
     } else {
         options.model.clone_from(&model.value);

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::approval_option::ApprovalOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::how_to_grant;
+use crate::host_options::how_to_grant;
 use crate::output_format::OutputOption;
 use crate::prompt_runner::RunInput;
 use crate::session::{OpenSession, SessionOptions};

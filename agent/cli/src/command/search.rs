@@ -13,7 +13,7 @@ use crate::output;
 use crate::session::SessionOptions;
 use crate::table::Table;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// Search the tools of a session with these options, as its model does: those that its selection and its grants let it call
 #[derive(Args, Debug)]

@@ -19,17 +19,17 @@ use tools_mcp::server::{Peer, ServedNames, ServedTools, ToolServer};
 
 use self::client_model::ClientModel;
 use self::endpoint::EndpointOptions;
-use crate::config::{KeyFlags, QuestionFlag, SelectFlag, Setting, Settings};
+use crate::config::{KeyFlags, ProgramSettings as _, QuestionFlag, SelectFlag, Setting, Settings};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::host::HostOptions;
+use crate::host_options::HostOptions;
 use crate::journal::{JournalOptions, Recording};
 use crate::mcp::{self, FirstList};
 use crate::provider_choice::ProviderChoice;
 use crate::session::note_session;
 use crate::telemetry::Telemetry;
-use crate::wording::counted;
 use crate::{count, interrupt, notice, policy, program, refusal};
+use tools::counted;
 
 /// The default of --max-calls.
 const MAX_CALLS: NonZeroUsize = NonZeroUsize::new(ToolServer::DEFAULT_MAX_CALLS).unwrap();

@@ -20,10 +20,11 @@ use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::root::RootOption;
-use crate::size::Size;
 use crate::table::Table;
 use crate::visible::{harmless, visible};
-use crate::{duration, parameter, shell};
+use crate::{parameter, shell};
+use host::Size;
+use host::duration;
 
 /// Show one tool: parameters, effects, permissions, services, limits and source
 #[derive(Args, Debug)]

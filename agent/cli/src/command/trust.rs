@@ -15,8 +15,9 @@ use crate::instructions;
 use crate::notice::{self, STRONG, styled};
 use crate::output;
 use crate::root::RootOption;
-use crate::trust::{Content, Records, Unapproved};
+use crate::trust;
 use crate::visible::visible;
+use host::trust::{Content, Records, Unapproved};
 
 /// Show and approve the settings, the instructions for agents and the commits that a project brings
 ///
@@ -81,7 +82,7 @@ impl TrustArgs {
 
     /// Shows a content. Returns true if a digest on the command line or the person approves it.
     async fn is_approved(&self, unapproved: &Unapproved) -> Result<bool, Error> {
-        output::page(&unapproved.page(output::width()))?;
+        output::page(&trust::page(unapproved, output::width()))?;
         let digest = unapproved.content().digest();
         // With several contents, each digest is one of others.
         match self.digest.is_empty() {

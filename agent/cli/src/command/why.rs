@@ -8,12 +8,12 @@ use tools::policy::{Reason, Ruling, Verdict};
 use tools::{CancellationToken, Target};
 
 use crate::argument::CallArguments;
-use crate::config::{KeyFlags, SelectFlag, Setting, Values};
+use crate::config::{KeyFlags, ProgramSettings as _, SelectFlag, Setting, Values};
 use crate::console::Console;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fit;
-use crate::host::HostOptions;
+use crate::host_options::HostOptions;
 use crate::mcp;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
@@ -51,7 +51,7 @@ impl WhyArgs {
         let targets = tools::call::validate(&entry, arguments, Some(&cx))?;
         let name = entry.name().as_str();
         // A session does not know an unselected tool, so no clause or rule decides.
-        if let Some(select) = settings.select.as_ref().filter(|_| !is_selected) {
+        if let Some(select) = settings.program().select.as_ref().filter(|_| !is_selected) {
             if self.json {
                 output::json(&unselected_document(name, select))?;
             } else {

@@ -6,11 +6,11 @@ use agent::KeySource;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::parser::Base;
-#[cfg(feature = "web")]
-use super::parser::{file, filled, variable};
-use super::slot::Document;
 use crate::key_source;
+use host::settings::Base;
+use host::settings::Document;
+#[cfg(feature = "web")]
+use host::settings::{file, filled, variable};
 
 /// A channel of messages. Its secrets are named by their places, and read when a session starts.
 #[derive(Clone, Debug)]

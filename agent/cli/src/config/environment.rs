@@ -2,10 +2,9 @@
 
 use agent::provider::ModelService;
 
-use super::error::ConfigError;
-use super::key::KeyAbout;
-use super::keys::Values;
-use super::origin::{Origin, Setting};
+use host::settings::{KeyAbout, Origin, Setting, SettingsError, Values};
+
+use super::keys::ProgramKeys;
 use crate::program;
 
 /// The provider for a URL without one: local servers and gateways have its format.
@@ -28,14 +27,15 @@ pub(super) fn provider(model: Option<&str>) -> Option<Setting<String>> {
 
 /// Returns the provider for values that name none: the one for URLs if they name a URL, else the one of a key in the environment.
 pub(super) fn completing(values: &Values) -> Option<Setting<String>> {
-    match (&values.base_url, &values.model) {
+    let keys = values.of::<ProgramKeys>();
+    match (&keys.base_url, &keys.model) {
         (Some(url), _) => Some(Setting { value: FOR_URLS.to_owned(), origin: url.origin.clone() }),
         (None, model) => provider(model.as_ref().map(|model| model.value.as_str())),
     }
 }
 
 /// Reads the variables of the keys. An empty variable counts as unset.
-pub(super) fn values() -> Result<Values, ConfigError> {
+pub(super) fn values() -> Result<Values, SettingsError> {
     Values::from_texts(|key: &KeyAbout| {
         let Some(name) = key.variable() else { return Ok(None) };
         let Some(text) = std::env::var_os(&name).filter(|text| !text.is_empty()) else { return Ok(None) };
@@ -44,7 +44,7 @@ pub(super) fn values() -> Result<Values, ConfigError> {
             Ok(text) => Ok(Some((vec![text], origin))),
             Err(_) => {
                 let reason = "is not UTF-8; set another text, or unset the variable".to_owned();
-                Err(ConfigError::Value { origin, key: key.name.to_owned(), reason })
+                Err(SettingsError::Value { origin, key: key.name.to_owned(), reason })
             }
         }
     })

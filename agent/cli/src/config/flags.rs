@@ -4,10 +4,9 @@ use std::marker::PhantomData;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use super::error::ConfigError;
-use super::key::{FlagValue, KeyAbout, KeyFlag};
-use super::keys::{self, Values};
-use super::origin::Origin;
+use host::settings::{FlagValue, KeyAbout, KeyFlag, Origin, SettingsError, Values};
+
+use super::keys;
 
 /// The flags of one set of keys.
 ///
@@ -66,7 +65,7 @@ impl FlagSet for QuestionFlag {
 
 impl<S: FlagSet> KeyFlags<S> {
     /// Parses the values.
-    pub(crate) fn values(&self) -> Result<Values, ConfigError> {
+    pub(crate) fn values(&self) -> Result<Values, SettingsError> {
         Values::from_texts(|key| {
             let Some(flag) = key.flag else { return Ok(None) };
             let given = self.given.iter().find(|(name, _)| *name == flag.name);
@@ -74,15 +73,15 @@ impl<S: FlagSet> KeyFlags<S> {
         })
     }
 
-    fn keys() -> impl Iterator<Item = (KeyAbout, KeyFlag)> {
-        let flag = |key: KeyAbout| key.flag.filter(S::contains).map(|flag| (key, flag));
-        Values::keys().into_iter().filter_map(flag)
+    fn keys() -> impl Iterator<Item = (&'static KeyAbout, KeyFlag)> {
+        let flag = |key: &'static KeyAbout| key.flag.filter(S::contains).map(|flag| (key, flag));
+        Values::keys().filter_map(flag)
     }
 }
 
 impl<S: FlagSet> Args for KeyFlags<S> {
     fn augment_args(command: Command) -> Command {
-        Self::keys().fold(command, |command, (key, flag)| command.arg(argument(&key, flag)))
+        Self::keys().fold(command, |command, (key, flag)| command.arg(argument(key, flag)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -92,7 +91,7 @@ impl<S: FlagSet> Args for KeyFlags<S> {
 
 impl<S: FlagSet> FromArgMatches for KeyFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = |(_, flag): (KeyAbout, KeyFlag)| match flag.value {
+        let given = |(_, flag): (&KeyAbout, KeyFlag)| match flag.value {
             FlagValue::Named(_) => {
                 let texts = matches.get_many::<String>(flag.name)?.cloned().collect();
                 Some((flag.name, texts))

@@ -1,8 +1,9 @@
 //! The documentation of the settings file, made from the declarations of the keys.
 
-use super::key::KeyAbout;
-use super::keys::Values;
-use crate::{fit, folders, program};
+use host::folders;
+use host::settings::{KeyAbout, Values};
+
+use crate::{fit, program};
 
 /// Returns the text of `config --help` on files and keys.
 pub(crate) fn help() -> String {
@@ -30,12 +31,12 @@ Trust:
   not hide those above it. A file of another user is ignored.",
         keys_text(),
         comment(&format!("A named set of these keys: {}", names(|key| key.in_profile))),
-        names(|key| key.of_provider),
+        names(|key| key.owner == Some("provider")),
     )
 }
 
 fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
-    Values::keys().iter().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
+    Values::keys().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a file with an example of every key, commented with everything that the key's declaration says.
@@ -51,7 +52,7 @@ fn keys_text() -> String {
             "" => format!("# {name} = …"),
             example => format!("{name} = {example}"),
         };
-        text += &format!("{}{}  {example}\n\n", comment(key.doc), comment(&sources(&key)));
+        text += &format!("{}{}  {example}\n\n", comment(key.doc), comment(&sources(key)));
     }
     text
 }
@@ -77,9 +78,9 @@ mod tests {
         let mut table =
             "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
         let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
-        let defaults = Values::default().rows();
+        let defaults: Vec<_> = Values::default().rows().collect();
         for key in Values::keys() {
-            let default = |(about, value, _): &(KeyAbout, serde_json::Value, _)| {
+            let default = |(about, value, _): &(&KeyAbout, serde_json::Value, _)| {
                 (about.name == key.name && !value.is_null()).then(|| code(value.to_string().trim_matches('"')))
             };
             let default: Vec<_> = defaults.iter().filter_map(default).collect();

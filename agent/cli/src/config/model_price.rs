@@ -4,7 +4,7 @@ use agent::{Cost, Price};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
 
-use super::slot::Document;
+use host::settings::Document;
 
 /// The price of a million tokens of a model.
 #[derive(Clone, Debug, Deserialize)]

@@ -1,73 +1,16 @@
-//! Parsers of values. No error quotes a value that may be a secret.
+//! Parsers of the program's own values.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use agent::provider::is_plain_url;
 use agent::{Cost, ReasoningEffort, Selection, ToolChoice};
-use tools::Clause;
+use host::settings::{Base, filled};
 
 use super::disclosure_mode::DisclosureMode;
-use crate::duration;
-use crate::size::Size;
-
-/// Stands for the proxies that the environment names.
-pub(crate) const ENVIRONMENT: &str = "environment";
-
-/// The folders for paths in values. Without them, paths are relative to the working directory.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Base<'a> {
-    /// The folder of the settings file.
-    pub(super) folder: Option<&'a Path>,
-    /// The folder that `~/` stands for.
-    pub(super) home: Option<&'a Path>,
-}
-
-/// Parses a text, or returns the end of a sentence that begins with the key.
-pub(super) type Parser<T> = fn(&str, Base<'_>) -> Result<T, String>;
-
-pub(super) fn filled(text: &str, _: Base<'_>) -> Result<String, String> {
-    match text.trim() {
-        "" => Err("is empty; set a value, or remove the key".to_owned()),
-        text => Ok(text.to_owned()),
-    }
-}
-
-pub(super) fn switch(text: &str, _: Base<'_>) -> Result<bool, String> {
-    text.parse().map_err(|_| "must be true or false".to_owned())
-}
-
-pub(super) fn number<const LEAST: u32, const MOST: u32>(text: &str, _: Base<'_>) -> Result<u32, String> {
-    let shown = if text.parse::<f64>().is_ok() { text } else { "a text" };
-    let refused = || format!("must be a whole number from {LEAST} to {MOST}, not {shown}");
-    text.parse().ok().filter(|number| (LEAST..=MOST).contains(number)).ok_or_else(refused)
-}
-
-pub(super) fn time(text: &str, _: Base<'_>) -> Result<Duration, String> {
-    duration::parse(text).map_err(|reason| format!("is not a duration: {reason}"))
-}
 
 pub(super) fn cost(text: &str, _: Base<'_>) -> Result<Cost, String> {
     text.parse().map_err(|error| format!("is not a cost: {error}"))
 }
 
-pub(super) fn bytes(text: &str, _: Base<'_>) -> Result<Size, String> {
-    text.parse().map_err(|reason| format!("is not a size: {reason}"))
-}
-
-pub(super) fn clause(text: &str, _: Base<'_>) -> Result<Clause, String> {
-    text.parse().map_err(|error| format!("is invalid: {error}"))
-}
-
 pub(super) fn glob(text: &str, _: Base<'_>) -> Result<String, String> {
     Selection::parse([text]).map(|_| text.to_owned()).map_err(|error| format!("is invalid: {error}"))
-}
-
-pub(super) fn url(text: &str, _: Base<'_>) -> Result<String, String> {
-    match is_plain_url(text) {
-        true => Ok(text.to_owned()),
-        false => Err("must be http(s)://host/path, without a user, a query or a fragment".to_owned()),
-    }
 }
 
 /// Parses the name of a toolchain.
@@ -81,25 +24,6 @@ pub(super) fn toolchain(text: &str, _: Base<'_>) -> Result<String, String> {
 #[cfg(not(feature = "builtin"))]
 pub(super) fn toolchain(text: &str, base: Base<'_>) -> Result<String, String> {
     filled(text, base)
-}
-
-/// Parses the URL of a proxy, or `environment`.
-pub(super) fn proxy_url(text: &str, base: Base<'_>) -> Result<String, String> {
-    if text == ENVIRONMENT {
-        return Ok(text.to_owned());
-    }
-    url(text, base)
-        .map_err(|reason| format!("{reason}, or {ENVIRONMENT} for the proxies of HTTPS_PROXY and HTTP_PROXY"))
-}
-
-/// Parses a host that may have a port, or a block of addresses: `localhost:8080`, `[::1]` or `10.0.0.0/8`.
-pub(super) fn host(text: &str, _: Base<'_>) -> Result<String, String> {
-    let (host, bits) = text.split_once('/').unwrap_or((text, "0"));
-    let is_host = is_plain_url(&format!("http://{host}")) && !host.contains(['*', ',']);
-    match is_host && bits.parse::<u8>().is_ok() {
-        true => Ok(text.to_owned()),
-        false => Err("must contain hosts or blocks of addresses, such as localhost:8080 or 10.0.0.0/8".to_owned()),
-    }
 }
 
 pub(super) fn degree(text: &str, _: Base<'_>) -> Result<f64, String> {
@@ -117,33 +41,4 @@ pub(super) fn choice(text: &str, base: Base<'_>) -> Result<ToolChoice, String> {
 
 pub(super) fn disclosure(text: &str, _: Base<'_>) -> Result<DisclosureMode, String> {
     text.parse().map_err(str::to_owned)
-}
-
-pub(super) fn variable(text: &str, _: Base<'_>) -> Result<String, String> {
-    let is_name = !text.starts_with(|c: char| c.is_ascii_digit())
-        && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-    match is_name && !text.is_empty() {
-        true => Ok(text.to_owned()),
-        false => Err("must be the name of an environment variable in capitals, not the key itself".to_owned()),
-    }
-}
-
-pub(super) fn file(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
-    let path = at_home(text, base);
-    Ok(base.folder.map(|folder| folder.join(&path)).unwrap_or(path))
-}
-
-pub(super) fn directory(text: &str, base: Base<'_>) -> Result<PathBuf, String> {
-    let path = at_home(text, base);
-    match path.is_absolute() {
-        true => Ok(path),
-        false => Err("must contain absolute paths, or paths that begin with ~/".to_owned()),
-    }
-}
-
-fn at_home(text: &str, base: Base<'_>) -> PathBuf {
-    match (text.strip_prefix("~/"), base.home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ => PathBuf::from(text),
-    }
 }

@@ -4,9 +4,8 @@ use agent::KeySource;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::parser::{Base, file, filled, url, variable};
-use super::slot::Document;
 use crate::key_source;
+use host::settings::{Base, Document, file, filled, url, variable};
 
 /// A secret by its place, with the origin and the header that it is bound to. The secret itself is read when a session starts.
 #[derive(Clone, Debug)]

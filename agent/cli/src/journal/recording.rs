@@ -10,7 +10,7 @@ use tools::{Grant, Tasks, ToolContext};
 use tools_journal::{Durability, JournalOptions as SqliteOptions, SessionStart, SqliteJournal};
 
 use super::JournalOptions;
-use crate::config::{ConfigError, Origin, Setting, Settings, Values};
+use crate::config::{Origin, ProgramKeys, ProgramSettings as _, Setting, Settings, SettingsError, Values};
 use crate::error::Error;
 use crate::mcp::Attached;
 use crate::notice;
@@ -71,14 +71,14 @@ impl Recording {
         job: Option<i64>,
     ) -> Result<Option<Self>, Error> {
         let content = content(options);
-        let base_url = settings.base_url.as_ref().map(|url| url.value.clone());
+        let base_url = settings.program().base_url.as_ref().map(|url| url.value.clone());
         let start = SessionStart::new(workspace, settings.grant()).with_provider(&choice.provider);
         let start = start.with_model(choice.model.clone()).with_base_url(base_url).with_job(job);
         match &options.journal {
             Some(file) => Self::begin_in_file(file, options.session.clone(), content, start).await.map(Some),
-            None if !settings.record_sessions.value => match options.content.journal_arguments {
+            None if !settings.program().record_sessions.value => match options.content.journal_arguments {
                 false => Ok(None),
-                true => Err(not_recorded(&settings.record_sessions).into()),
+                true => Err(not_recorded(&settings.program().record_sessions).into()),
             },
             None => match Self::begin_in_folder(content, start, &Retention::from_settings(settings)).await {
                 Ok(recording) => Ok(Some(recording)),
@@ -167,9 +167,10 @@ impl Recording {
             return read(flags);
         };
         let began_with = |value: &String| Setting { value: value.clone(), origin: Origin::Session(name.clone()) };
-        let (is_provider_named, is_model_named) = (flags.provider.is_some(), flags.model.is_some());
+        let (is_provider_named, is_model_named) =
+            (flags.of::<ProgramKeys>().provider.is_some(), flags.of::<ProgramKeys>().model.is_some());
         if self.is_of_user() {
-            flags.provider.get_or_insert_with(|| began_with(provider));
+            flags.of_mut::<ProgramKeys>().provider.get_or_insert_with(|| began_with(provider));
         }
         let mut settings = read(flags)?;
         let chosen = ProviderChoice::from_settings(&settings).provider;
@@ -179,13 +180,16 @@ impl Recording {
             let other = SessionError::OtherProvider { name, provider, chosen };
             return if is_provider_named { Ok(settings) } else { Err(other.into()) };
         }
-        if let Some(error) = self.other_service(name, first, provider, settings.base_url.as_ref()) {
+        if let Some(error) = self.other_service(name, first, provider, settings.program().base_url.as_ref()) {
             return Err(error.into());
         }
         if !is_provider_named {
-            settings = settings.with_provider(began_with(provider));
+            settings = settings.edit(|keys: &mut ProgramKeys| keys.provider = Some(began_with(provider)));
         }
-        Ok(if is_model_named { settings } else { settings.with_model(first.model.as_ref().map(began_with)) })
+        if !is_model_named {
+            settings = settings.edit(|keys: &mut ProgramKeys| keys.model = first.model.as_ref().map(began_with));
+        }
+        Ok(settings)
     }
 
     /// Returns the error if the provider's service is not the one that the session began with, and no flag names it.
@@ -268,9 +272,9 @@ fn content(options: &JournalOptions) -> SqliteOptions {
 }
 
 /// Returns the error for arguments to be recorded in a session that is not recorded.
-fn not_recorded(record: &Setting<bool>) -> ConfigError {
+fn not_recorded(record: &Setting<bool>) -> SettingsError {
     let reason = "is false, so --journal-arguments records nothing; add --journal FILE, or drop the flag".to_owned();
-    ConfigError::Value { origin: record.origin.clone(), key: "sessions.record".to_owned(), reason }
+    SettingsError::Value { origin: record.origin.clone(), key: "sessions.record".to_owned(), reason }
 }
 
 /// A folder session survives any end of the process. After a loss of power its last records may be missing.

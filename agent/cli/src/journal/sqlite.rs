@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 use tools::ToolError;
 use tools_journal::{Audit, AuditEntry, AuditError, Head};
 
-use crate::duration;
 use crate::error::Error;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::sessions::{SessionError, SessionFolder};
 use crate::visible::visible;
+use host::duration;
 
 /// The number of sessions named in the error for an unknown one.
 const NAMED: usize = 8;

@@ -25,7 +25,7 @@ use crate::notice;
 use crate::program;
 use crate::root::RootOption;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// The time that a session waits for the first list of servers that it needs.
 const LONG_WAIT: Duration = Duration::from_secs(15);

@@ -12,9 +12,9 @@ use tools_mcp::trust::{Approval, Approvals, Change, Executable, Pins, Subject, T
 
 use super::code::ServerCode;
 use crate::error::Error;
-use crate::folders;
 use crate::notice;
 use crate::root::RootOption;
+use host::folders;
 
 /// The project's file, in the root of the workspace.
 const PROJECT_FILE: &str = ".mcp.json";

@@ -8,7 +8,7 @@ use tools_mcp::client::{Imported, Prompt, PromptMessage, Status};
 
 use super::{Attached, PromptCall};
 use crate::error::Error;
-use crate::wording::counted;
+use tools::counted;
 
 /// The maximum length of the text of a prompt, in bytes.
 const MAX_BYTES: usize = 64 * 1024;

@@ -7,7 +7,7 @@ use super::{Configured, Inventory, ServerReport, Standing};
 use crate::error::Error;
 use crate::program;
 use crate::root::RootOption;
-use crate::wording::counted;
+use tools::counted;
 
 /// The start of the standing of a server that cannot be used.
 const UNUSABLE: &str = "unusable: ";

@@ -6,7 +6,8 @@ use tools::{Services, ToolContext};
 use tools_builtin::memory::{Counts, Memory};
 
 use crate::error::Error;
-use crate::{folders, notice, program};
+use crate::{notice, program};
+use host::folders;
 
 /// Returns the memories of the user, for a command of their own.
 ///

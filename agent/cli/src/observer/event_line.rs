@@ -6,12 +6,12 @@ use agent::{Compacted, Cost, Outcome, PlanItem, PlanStatus, PrefixChange, Resour
 use tools::protocol::ResourceContents;
 use tools::{Content, Target, ToolName, ToolResult};
 
-use crate::duration;
 use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
-use crate::size::Size;
 use crate::visible::visible;
-use crate::wording::counted;
+use host::Size;
+use host::duration;
+use tools::counted;
 
 /// The maximum number of columns of a call, its targets or an error in a progress line.
 pub(super) const SHOWN: usize = 160;

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::config::{ConfigError, KeyFlags, Origin, SessionFlags, Setting, Values};
-use crate::host::HostOptions;
+use crate::config::{KeyFlags, Origin, ProgramKeys, SessionFlags, Setting, SettingsError, Values};
+use crate::host_options::HostOptions;
 use crate::provider_choice::DIRECT;
 
 /// The provider that replays a script.
@@ -31,23 +31,26 @@ pub(crate) struct AgentOptions {
 
 impl AgentOptions {
     /// Returns the settings of these flags. `--script` implies the provider that replays it. A single call needs no model.
-    pub(super) fn flags(&self, is_call: bool) -> Result<Values, ConfigError> {
+    pub(super) fn flags(&self, is_call: bool) -> Result<Values, SettingsError> {
         let mut flags = self.keys.values()?;
         if is_call {
-            flags.provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
-            flags.model = None;
+            flags.of_mut::<ProgramKeys>().provider = Some(Setting::from_flag("the call of a job", DIRECT.to_owned()));
+            flags.of_mut::<ProgramKeys>().model = None;
             return Ok(flags);
         }
         if self.script.is_some() {
-            if let Some(named) = flags.provider.as_ref().filter(|named| named.value != SCRIPTED) {
+            if let Some(named) = flags.of::<ProgramKeys>().provider.as_ref().filter(|named| named.value != SCRIPTED) {
                 let reason = format!("needs --provider {SCRIPTED}, not {}; drop one of the two flags", named.value);
-                return Err(ConfigError::Value {
+                return Err(SettingsError::Value {
                     origin: Origin::Flag("--script"),
                     key: "a script".to_owned(),
                     reason,
                 });
             }
-            flags.provider.get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
+            flags
+                .of_mut::<ProgramKeys>()
+                .provider
+                .get_or_insert_with(|| Setting::from_flag("--script", SCRIPTED.to_owned()));
         }
         Ok(flags)
     }

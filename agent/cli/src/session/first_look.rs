@@ -10,10 +10,11 @@ use crate::config::Settings;
 use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
-use crate::host::HostOptions;
+use crate::host_options::HostOptions;
 use crate::instructions;
 use crate::notice::{self, STRONG, styled, width};
-use crate::trust::{Content, Records, Unapproved};
+use crate::trust;
+use host::trust::{Content, Records, Unapproved};
 
 /// The maximum number of lines of a page that a question shows. `toolcrib trust` shows longer ones.
 const MAX_LINES: usize = 40;
@@ -49,7 +50,7 @@ impl ProjectTexts {
     pub(super) fn expose(&self, session: &Session) {
         for unapproved in &self.unapproved {
             session.context().record_exposure();
-            unapproved.tell_exposure();
+            trust::tell_exposure(unapproved);
         }
     }
 }
@@ -78,7 +79,7 @@ pub(crate) fn note_session(workspace: &str) {
 
 /// Shows the content and asks about it, unless it is long. Records a yes.
 async fn is_approved(unapproved: &Unapproved, question: &str, console: &Arc<Console>) -> bool {
-    let page = unapproved.page(width());
+    let page = trust::page(unapproved, width());
     if !dialogue::has_person() || page.lines().count() > MAX_LINES {
         return false;
     }

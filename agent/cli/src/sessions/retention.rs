@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::SessionFiles;
-use crate::config::Settings;
+use crate::config::{ProgramSettings as _, Settings};
 
 /// The limits of the recorded sessions of all workspaces.
 #[derive(Clone, Debug)]
@@ -22,8 +22,8 @@ impl Retention {
 
     /// Returns the limits that the settings set.
     pub(crate) fn from_settings(settings: &Settings) -> Self {
-        let keep = usize::try_from(settings.kept_sessions.value).unwrap_or(usize::MAX);
-        Self::new(settings.session_max_age.value, settings.session_max_bytes.value.bytes(), keep)
+        let keep = usize::try_from(settings.program().kept_sessions.value).unwrap_or(usize::MAX);
+        Self::new(settings.program().session_max_age.value, settings.program().session_max_bytes.value.bytes(), keep)
     }
 
     /// Returns the limits without a number of sessions that are always kept.

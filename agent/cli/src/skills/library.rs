@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
 use tools_mcp::trust::{Approvals, Subject};
 
-use crate::config::Settings;
+use crate::config::{ProgramSettings as _, Settings};
 use crate::error::Error;
-use crate::folders;
 use crate::program;
+use host::folders;
 
 /// The fact of an approval that is the folder. The others are files.
 const FOLDER: &str = "folder";
@@ -56,18 +56,18 @@ impl Library {
     /// Looks for the skills, which is done once for each session. Unless the project's files are read, those in its own folders
     /// are not looked for, and none inside the workspace is usable. No skill has a file that tools cannot reach.
     pub(crate) fn load(workspace: String, reads_project: bool, settings: &Settings) -> Self {
-        let hidden = folders::own().chain(settings.hidden_files(&workspace).map(PathBuf::from));
+        let hidden = folders::own().chain(settings.files_hidden_in(&workspace).map(PathBuf::from));
         let mut discovery = Discovery::new().with_workspace(&workspace).with_hidden(hidden);
         if !reads_project {
             discovery = discovery.without_project_folders();
         }
-        let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
+        let configured = settings.program().skill_folders.iter().map(|folder| folder.value.clone());
         let mut places: Vec<_> = folders::skills().into_iter().chain(configured).collect();
         let find = |discovery| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
         // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
         let (found, links) = (find(discovery), find(Discovery::new()).links);
         places.extend(links);
-        let missing = settings.skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
+        let missing = settings.program().skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
             format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
         });
         let overlooked = found.overlooked.iter().map(|place| format!("{}: {}", place.path.display(), place.reason));

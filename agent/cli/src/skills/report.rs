@@ -1,7 +1,7 @@
 //! The lines and findings of `doctor` on skills.
 
 use super::{Library, clash_text};
-use crate::wording::counted;
+use tools::counted;
 
 /// Returns a line on the number of skills, and one on each skill of the project.
 pub(crate) fn report(library: &Library) -> Vec<String> {

@@ -8,9 +8,9 @@ use tools::{Entry, Services, ToolContext};
 use tools_builtin::skill::{Origin, Skills};
 
 use super::{Library, Shelved, clash_text};
-use crate::folders;
 use crate::notice;
 use crate::program;
+use host::folders;
 
 /// The maximum length of the section, in bytes, since every session sends it to the model.
 const MAX_SECTION_BYTES: usize = 8 * 1024;

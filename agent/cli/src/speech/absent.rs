@@ -2,15 +2,15 @@
 
 use tools::Services;
 
-use crate::config::{ConfigError, Settings};
+use crate::config::{Settings, SettingsError};
 
 /// Adds nothing.
-pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
 /// Returns the settings unchanged.
-pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+pub(crate) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     Ok(settings)
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn report(
     _services: Option<&Services>,
     _fault: Option<&str>,
     _settings: &Settings,
-) -> Result<Vec<String>, ConfigError> {
+) -> Result<Vec<String>, SettingsError> {
     Ok(Vec::new())
 }
 

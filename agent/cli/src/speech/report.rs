@@ -6,7 +6,7 @@ use tools::{Grant, Services, ToolContext};
 use tools_builtin::tts::{self, Speech};
 
 use super::service::{SPEAK, configured};
-use crate::config::{ConfigError, Settings};
+use crate::config::{Settings, SettingsError, SpeechKeys};
 
 /// Returns the line on the backend: what is missing on this machine, and the linked backends. `services` are those of a session, and
 /// `fault` is the [`fault`] of them.
@@ -14,7 +14,7 @@ pub(crate) fn report(
     services: Option<&Services>,
     fault: Option<&str>,
     settings: &Settings,
-) -> Result<Vec<String>, ConfigError> {
+) -> Result<Vec<String>, SettingsError> {
     let speech = configured(settings)?;
     let state = match services.map(absence) {
         Some(Some(reason)) => format!("not available: {reason}"),
@@ -39,10 +39,10 @@ pub(crate) fn report(
 /// is a fact alone, because nobody asked for it.
 pub(crate) async fn fault(services: &Services, settings: &Settings) -> Option<String> {
     if let Some(reason) = absence(services) {
-        let named = settings.speech.backend.as_ref()?;
+        let named = settings.of::<SpeechKeys>().backend.as_ref()?;
         return Some(format!("{}: {SPEAK} is not available: {reason}", named.origin));
     }
-    let voice = settings.speech.voice.as_ref()?;
+    let voice = settings.of::<SpeechKeys>().voice.as_ref()?;
     // A service would be paid for the word.
     services.get::<Speech>().filter(|speech| speech.base_url().is_none())?;
     let grant = Grant::parse(["speech:read:text"]).ok()?;
@@ -71,6 +71,7 @@ pub(crate) fn faults() -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ProgramSettings as _;
     use crate::config::{Setting, Values};
 
     #[tokio::test]
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!((fault(&services, &usual).await, is_missing(&services)), (None, true));
         let [line] = &report(Some(&services), None, &usual).unwrap()[..] else { panic!("one line") };
         assert!(line.contains("espeak-ng, not available: espeak-ng is not installed; install it"), "{line}");
-        flags.speech.backend = Some(Setting::from_flag("--speech", "espeak-ng".to_owned()));
+        flags.of_mut::<SpeechKeys>().backend = Some(Setting::from_flag("--speech", "espeak-ng".to_owned()));
         let fault = fault(&services, &Settings::from_flags(flags)).await.unwrap();
         assert!(
             fault.contains("--speech: tts.speak is not available: espeak-ng is not installed; install it"),

@@ -5,7 +5,7 @@ use tools::Services;
 use tools_builtin::tts::{self, Speech, SpeechKey};
 use tools_http::{BoundSecret, HttpClient};
 
-use crate::config::{ConfigError, Origin, Setting, Settings};
+use crate::config::{Origin, Setting, Settings, SettingsError, SpeechKeys};
 use crate::key_source;
 use crate::web;
 
@@ -19,7 +19,7 @@ const DEFAULT: &str = "espeak-ng";
 pub(super) const SPEAK: &str = "tts.speak";
 
 /// Adds the speech of a session, which has the key of its service. A service that the program adds itself stays.
-pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), SettingsError> {
     if services.get::<Speech>().is_some() {
         return Ok(());
     }
@@ -34,7 +34,7 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
     };
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
-            let private = settings.speech.service_url.is_some().then_some(url);
+            let private = settings.of::<SpeechKeys>().service_url.is_some().then_some(url);
             let client = web::backend_client(&client, settings, (key, KEY), private)?;
             speech.with_client(client)
         }
@@ -45,7 +45,7 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
 }
 
 /// Adds the grant and the rule for the host of the configured service. Speaking itself is among the default grants.
-pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+pub(crate) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     let speech = configured(&settings)?;
     let origin = backend(&settings).origin;
     let hosts: Vec<_> = speech.targets().into_iter().filter(|target| target.scheme() == "net").collect();
@@ -54,30 +54,30 @@ pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
 
 /// Returns the configured backend, or the usual one.
 fn backend(settings: &Settings) -> Setting<String> {
-    settings.speech.backend.clone().unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
+    settings.of::<SpeechKeys>().backend.clone().unwrap_or_else(|| Setting::from_default(DEFAULT.to_owned()))
 }
 
 /// Returns the speech that the settings describe, without its key.
-pub(super) fn configured(settings: &Settings) -> Result<Speech, ConfigError> {
+pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
     let named = backend(settings);
     let found = tts::get(&named.value).map_err(|error| web::unusable("tts.backend", &named, error))?;
-    let mut speech = match &settings.speech.service_url {
+    let mut speech = match &settings.of::<SpeechKeys>().service_url {
         Some(url) => Speech::new(found, Some(&url.value)).map_err(|error| web::unusable("tts.url", url, error))?,
         None => Speech::new(found, None).map_err(|error| web::unusable("tts.backend", &named, error))?,
     };
-    if let Some(model) = &settings.speech.model {
+    if let Some(model) = &settings.of::<SpeechKeys>().model {
         speech = speech.with_model(&model.value).map_err(|error| web::unusable("tts.model", model, error))?;
     }
-    if let Some(voice) = &settings.speech.voice {
+    if let Some(voice) = &settings.of::<SpeechKeys>().voice {
         speech = speech.with_voice(&voice.value);
     }
     Ok(speech)
 }
 
 /// Returns the key of the service, or nothing if it needs none. The inner error means that the key is missing.
-fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret>, ()>, ConfigError> {
+fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret>, ()>, SettingsError> {
     let Some(place) = &speech.backend().key else {
-        return match settings.speech_key() {
+        return match settings.of::<SpeechKeys>().key() {
             Some(named) => {
                 let reason = format!("{} takes no key; remove it", speech.backend().name);
                 Err(web::unusable(KEY, &named, reason))
@@ -102,7 +102,7 @@ fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
         value: KeySource::Environment(key.variable.to_owned()),
         origin: Origin::Environment(key.variable.to_owned()),
     };
-    settings.speech_key().or_else(|| settings.speech.service_url.is_none().then(usual))
+    settings.of::<SpeechKeys>().key().or_else(|| settings.of::<SpeechKeys>().service_url.is_none().then(usual))
 }
 
 fn missing_key(settings: &Settings, speech: &Speech) -> String {

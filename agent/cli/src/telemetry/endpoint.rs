@@ -2,7 +2,7 @@
 
 use agent::provider::is_plain_url;
 
-use crate::config::{Origin, Settings};
+use crate::config::{Origin, ProgramSettings as _, Settings};
 
 /// The path of spans below the base URL of a collector.
 const PATH: &str = "/v1/traces";
@@ -49,7 +49,7 @@ pub(super) fn collector(
     if is_set("OTEL_SDK_DISABLED", "true") || is_set("OTEL_TRACES_EXPORTER", "none") {
         return Ok(None);
     }
-    if let Some(set) = settings.telemetry_endpoint.clone() {
+    if let Some(set) = settings.program().telemetry_endpoint.clone() {
         let url =
             if is_plain_url(&set.value) { with_path(&set.value) } else { return Err(CollectorError::Url(set.origin)) };
         return Ok(Some(Collector { url, is_of_environment: false }));
@@ -74,11 +74,14 @@ fn with_path(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ProgramKeys;
     use crate::config::{Setting, Values};
 
     fn found(setting: Option<&str>, variables: &[(&str, &str)]) -> Result<Option<Collector>, CollectorError> {
         let telemetry_endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
-        let settings = Settings::from_flags(Values { telemetry_endpoint, ..Values::default() });
+        let mut flags = Values::default();
+        flags.of_mut::<ProgramKeys>().telemetry_endpoint = telemetry_endpoint;
+        let settings = Settings::from_flags(flags);
         let lookup = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         collector(&settings, lookup)
     }

@@ -2,15 +2,15 @@
 
 use tools::Services;
 
-use crate::config::{ConfigError, Settings};
+use crate::config::{Settings, SettingsError};
 
 /// Adds nothing.
-pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn insert(_services: &mut Services, _settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
 /// Returns the settings unchanged.
-pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+pub(crate) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     Ok(settings)
 }
 
@@ -20,12 +20,12 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
 }
 
 /// Warns of nothing.
-pub(crate) fn warn_missing(_settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn warn_missing(_settings: &Settings) -> Result<(), SettingsError> {
     Ok(())
 }
 
 /// Returns no line.
-pub(crate) fn report(_settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn report(_settings: &Settings) -> Result<Vec<String>, SettingsError> {
     Ok(Vec::new())
 }
 

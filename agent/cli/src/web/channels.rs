@@ -9,7 +9,7 @@ use tools_builtin::message::{self, ChannelError, ChannelSettings, Channels};
 use tools_http::HttpClient;
 
 use super::{client, search};
-use crate::config::{Channel, ConfigError, Setting, Settings};
+use crate::config::{Channel, ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::{key_source, program};
 
 /// The channel that every program has, unless the settings have one of this name.
@@ -48,7 +48,7 @@ pub(crate) fn create(setting: &Setting<Channel>) -> Found {
 }
 
 /// Adds the channels of a session, and the terminal.
-pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpClient) -> Result<(), ConfigError> {
+pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpClient) -> Result<(), SettingsError> {
     if services.get::<Channels>().is_some() {
         return Ok(());
     }
@@ -58,7 +58,7 @@ pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpC
     {
         channels = channels.with_channel(TERMINAL, terminal, tools.clone()).unwrap_or_default();
     }
-    for setting in &settings.channels {
+    for setting in &settings.program().channels {
         let name = &setting.value.name;
         let added = match create(setting) {
             Ok(channel) => {
@@ -75,8 +75,8 @@ pub(super) fn insert(services: &mut Services, settings: &Settings, tools: &HttpC
 
 /// Adds the grants and rules for the hosts of the channels, with the origin of each channel. They are for `message.send` alone, as that
 /// of a search is for `web.search`. A message still needs the permission for its channel.
-pub(super) fn access(mut settings: Settings) -> Result<Settings, ConfigError> {
-    for setting in settings.channels.clone() {
+pub(super) fn access(mut settings: Settings) -> Result<Settings, SettingsError> {
+    for setting in settings.program().channels.clone() {
         let Ok(channel) = create(&setting) else { continue };
         let Some(target) = Channels::target(&*channel) else { continue };
         let rule = Rule::new(Verdict::Allow, Some(SEND), Some(target.to_clause()));
@@ -98,7 +98,7 @@ pub(crate) fn with_replies(settings: Settings) -> Settings {
 
 /// Returns the names to which messages can be sent. Returns `None` if the host of the program has channels of its own.
 pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
-    let of_settings = settings.channels.iter().map(|channel| channel.value.name.as_str());
+    let of_settings = settings.program().channels.iter().map(|channel| channel.value.name.as_str());
     let is_of_host = program::services().get::<Channels>().is_some();
     (!is_of_host).then(|| of_settings.chain([TERMINAL, message::REPLY]).collect())
 }
@@ -106,7 +106,7 @@ pub(crate) fn names(settings: &Settings) -> Option<Vec<&str>> {
 /// Returns the channel of a name, or the reason that it cannot be used. Returns `None` if there is none.
 #[cfg(feature = "journal")]
 pub(crate) fn find(settings: &Settings, name: &str) -> Option<Found> {
-    match settings.channels.iter().rev().find(|channel| channel.value.name == name) {
+    match settings.program().channels.iter().rev().find(|channel| channel.value.name == name) {
         Some(channel) => Some(create(channel).map_err(|reason| format!("{}: {reason}", channel.origin))),
         None if name == TERMINAL => {
             let terminal = message::kind(TERMINAL).map_err(|error| error.to_string());
@@ -133,7 +133,7 @@ pub(super) fn report(settings: &Settings) -> Vec<String> {
             .collect();
         format!("channel {name}: {kind}{}{}", state.unwrap_or_default(), places.concat())
     };
-    let lines: Vec<_> = settings.channels.iter().map(line).collect();
+    let lines: Vec<_> = settings.program().channels.iter().map(line).collect();
     let none = || vec![format!("channels: {TERMINAL}; a table [channels.NAME] of the settings adds one")];
     if lines.is_empty() { none() } else { lines }
 }
@@ -144,10 +144,10 @@ pub(crate) fn missing(settings: &Settings) -> Vec<String> {
         let reason = create(setting).err()?;
         Some(format!("{}: the channel {} is not available: {reason}", setting.origin, setting.value.name))
     };
-    settings.channels.iter().filter_map(warning).collect()
+    settings.program().channels.iter().filter_map(warning).collect()
 }
 
-fn unusable(setting: &Setting<Channel>, error: impl Display) -> ConfigError {
+fn unusable(setting: &Setting<Channel>, error: impl Display) -> SettingsError {
     let reason = format!("cannot be used: {error}");
-    ConfigError::Value { origin: setting.origin.clone(), key: format!("channels.{}", setting.value.name), reason }
+    SettingsError::Value { origin: setting.origin.clone(), key: format!("channels.{}", setting.value.name), reason }
 }

@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use tools_http::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
 
 use super::search::ReadySearch;
-use crate::config::{ConfigError, Secret, Setting, Settings};
+use crate::config::{ProgramSettings as _, Secret, Setting, Settings, SettingsError};
 use crate::key_source;
 
 /// The most bytes of a file of certificates.
 const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 
 /// Returns the client that the settings describe.
-pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, ConfigError> {
+pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, SettingsError> {
     HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error, "secrets"))
 }
 
@@ -26,8 +26,8 @@ pub(super) fn of_search(
     tools: &HttpClient,
     settings: &Settings,
     search: &ReadySearch,
-) -> Result<HttpClient, ConfigError> {
-    let private = settings.network.search_url.is_some().then_some(search.service.base_url());
+) -> Result<HttpClient, SettingsError> {
+    let private = settings.network().search_url.is_some().then_some(search.service.base_url());
     backend_client(tools, settings, (search.key.clone(), "web.search_key"), private)
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn backend_client(
     settings: &Settings,
     (key, key_setting): (Option<BoundSecret>, &str),
     private: Option<&Url>,
-) -> Result<HttpClient, ConfigError> {
+) -> Result<HttpClient, SettingsError> {
     let mut options = options(settings)?;
     options.secrets.extend(key);
     options.private_hosts.extend(private.and_then(private_host));
@@ -50,7 +50,7 @@ pub(super) fn of_channel(
     tools: &HttpClient,
     settings: &Settings,
     server: Option<&Url>,
-) -> Result<HttpClient, ConfigError> {
+) -> Result<HttpClient, SettingsError> {
     let mut options = options(settings)?;
     options.secrets.clear();
     options.limits.max_redirects = 0;
@@ -60,21 +60,21 @@ pub(super) fn of_channel(
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
 #[cfg(feature = "mcp")]
-pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
+pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = options(settings)?;
     options.secrets.clear();
     Ok(options)
 }
 
 /// Returns the options that the settings describe. A secret that is not found is not sent.
-fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
+fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
-    options.private_hosts = settings.network.private_hosts.iter().map(|host| host.value.clone()).collect();
-    options.proxy = settings.network.tool_proxy.as_ref().map(|proxy| proxy.value.clone());
-    if let Some(file) = &settings.network.ca_file {
+    options.private_hosts = settings.network().private_hosts.iter().map(|host| host.value.clone()).collect();
+    options.proxy = settings.network().tool_proxy.as_ref().map(|proxy| proxy.value.clone());
+    if let Some(file) = &settings.network().ca_file {
         options.root_certificates.push(certificates(file)?);
     }
-    for secret in &settings.secrets {
+    for secret in &settings.program().secrets {
         options.secrets.extend(bound(secret)?);
     }
     Ok(options)
@@ -84,17 +84,17 @@ fn options(settings: &Settings) -> Result<HttpOptions, ConfigError> {
 pub(super) fn limits(settings: &Settings) -> HttpLimits {
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let mut limits = HttpLimits::default();
-    limits.max_body_bytes = usize::try_from(settings.network.max_body.value.bytes()).unwrap_or(usize::MAX);
-    limits.first_byte = settings.network.tool_first_byte.value;
-    limits.total = settings.network.tool_total.value;
-    limits.max_redirects = count(settings.network.max_redirects.value);
-    limits.max_connections = count(settings.network.max_connections.value);
-    limits.max_connections_per_host = count(settings.network.max_connections_per_host.value);
+    limits.max_body_bytes = usize::try_from(settings.network().max_body.value.bytes()).unwrap_or(usize::MAX);
+    limits.first_byte = settings.network().tool_first_byte.value;
+    limits.total = settings.network().tool_total.value;
+    limits.max_redirects = count(settings.network().max_redirects.value);
+    limits.max_connections = count(settings.network().max_connections.value);
+    limits.max_connections_per_host = count(settings.network().max_connections_per_host.value);
     limits
 }
 
 /// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
-fn bound(secret: &Setting<Secret>) -> Result<Option<BoundSecret>, ConfigError> {
+fn bound(secret: &Setting<Secret>) -> Result<Option<BoundSecret>, SettingsError> {
     let Secret { name, origin, header, prefix, source } = &secret.value;
     if !key_source::is_found(source) {
         return Ok(None);
@@ -116,7 +116,7 @@ fn private_host(url: &Url) -> Option<String> {
     Some(format!("{host}:{port}"))
 }
 
-fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
+fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
     let read = || {
         let mut bytes = Vec::new();
         File::open(&file.value)?.take(MAX_CERTIFICATES + 1).read_to_end(&mut bytes)?;
@@ -125,7 +125,7 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
         }
         Ok(bytes)
     };
-    read().map_err(|error| ConfigError::Value {
+    read().map_err(|error| SettingsError::Value {
         origin: file.origin.clone(),
         key: "http.ca_file".to_owned(),
         reason: format!("{} cannot be read: {error}; name a readable file in PEM", file.value.display()),
@@ -133,8 +133,8 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, ConfigError> {
 }
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
-fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> ConfigError {
-    let of_secret = |name: &str| settings.secrets.iter().find(|secret| secret.value.name == name);
+fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
+    let of_secret = |name: &str| settings.program().secrets.iter().find(|secret| secret.value.name == name);
     let key = match error {
         HttpError::Secret { name, .. } => match of_secret(name) {
             Some(secret) => return secret_error(secret, error),
@@ -146,14 +146,14 @@ fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> ConfigE
         HttpError::Option { option: "secrets", .. } => "secrets",
         _ => "http",
     };
-    let row = settings.rows().into_iter().find(|(about, ..)| about.name == key);
+    let row = settings.values().rows().find(|(about, ..)| about.name == key);
     let origin = row.map(|(_, _, origin)| origin).unwrap_or_default();
-    ConfigError::Value { origin, key: key.to_owned(), reason: format!("cannot be used: {error}") }
+    SettingsError::Value { origin, key: key.to_owned(), reason: format!("cannot be used: {error}") }
 }
 
-fn secret_error(secret: &Setting<Secret>, error: impl Display) -> ConfigError {
+fn secret_error(secret: &Setting<Secret>, error: impl Display) -> SettingsError {
     let reason = format!("cannot be used: {error}");
-    ConfigError::Value { origin: secret.origin.clone(), key: format!("secrets: {}", secret.value.name), reason }
+    SettingsError::Value { origin: secret.origin.clone(), key: format!("secrets: {}", secret.value.name), reason }
 }
 
 #[cfg(test)]

@@ -8,20 +8,20 @@ use tools_http::HttpClient;
 
 use super::search::{self as configured, Search};
 use super::{channels, client};
-use crate::config::{ConfigError, Origin, Secret, Setting, Settings};
+use crate::config::{Origin, ProgramSettings as _, Secret, Setting, Settings, SettingsError};
 use crate::key_source;
 use crate::notice;
 use crate::program;
-use crate::wording::counted;
+use tools::counted;
 
 /// Warns, once in a process, of secrets and of a key of the search that are not found, and of settings that a service of the program replaces.
-pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn warn_missing(settings: &Settings) -> Result<(), SettingsError> {
     // `listen` and `cron run` open many sessions.
     static WARNED: AtomicBool = AtomicBool::new(false);
     if WARNED.swap(true, Ordering::Relaxed) {
         return Ok(());
     }
-    for Setting { value: Secret { name, source, .. }, origin } in &settings.secrets {
+    for Setting { value: Secret { name, source, .. }, origin } in &settings.program().secrets {
         if !key_source::is_found(source) {
             let place = key_source::place(source);
             notice::warning(&format!(
@@ -31,20 +31,20 @@ pub(crate) fn warn_missing(settings: &Settings) -> Result<(), ConfigError> {
     }
     replaced(settings, Replaced::by_program()).iter().for_each(|warning| notice::warning(warning));
     channels::missing(settings).iter().for_each(|warning| notice::warning(warning));
-    if let (Some(named), Search::Absent(reason)) = (&settings.network.search, configured::from_settings(settings)?) {
+    if let (Some(named), Search::Absent(reason)) = (&settings.network().search, configured::from_settings(settings)?) {
         notice::warning(&format!("{}: web.search is not available: {reason}", named.origin));
     }
     Ok(())
 }
 
 /// Returns lines on the client, the secrets, the search and the channels, or the mistake in their settings. No line contains a secret.
-pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, ConfigError> {
+pub(crate) fn report(settings: &Settings) -> Result<Vec<String>, SettingsError> {
     let client = client::from_settings(settings)?;
     if let Search::Ready(search) = configured::from_settings(settings)? {
         client::of_search(&client, settings, &search)?;
     }
     let mut lines = vec![client_line(settings)];
-    lines.extend(settings.secrets.iter().map(secret_line));
+    lines.extend(settings.program().secrets.iter().map(secret_line));
     lines.push(search_line(settings)?);
     lines.extend(channels::report(settings));
     lines.extend(replaced(settings, Replaced::by_program()));
@@ -83,7 +83,7 @@ fn replaced(settings: &Settings, replaced: Replaced) -> Vec<String> {
         _ => None,
     };
     let line = |key: &str, origin: &Origin| Some(format!("{origin}: {key} has {}", effect(key)?));
-    let set = settings.rows().into_iter().filter(|(_, _, origin)| *origin != Origin::Default);
+    let set = settings.values().rows().filter(|(_, _, origin)| *origin != Origin::Default);
     set.filter_map(|(about, _, origin)| line(about.name, &origin)).collect()
 }
 
@@ -96,17 +96,17 @@ pub(crate) fn faults() -> Vec<(&'static str, String)> {
 }
 
 fn client_line(settings: &Settings) -> String {
-    let proxy = settings.network.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
-    let hosts: Vec<_> = settings.network.private_hosts.iter().map(|host| host.value.as_str()).collect();
+    let proxy = settings.network().tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
+    let hosts: Vec<_> = settings.network().private_hosts.iter().map(|host| host.value.as_str()).collect();
     let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(" ") };
     format!(
         "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
-        settings.network.max_body.value.shown(),
-        settings.network.tool_first_byte.value,
-        settings.network.tool_total.value,
-        counted(settings.network.max_redirects.value.into(), "redirect"),
-        counted(settings.network.max_connections.value.into(), "connection"),
-        settings.network.max_connections_per_host.value,
+        settings.network().max_body.value.shown(),
+        settings.network().tool_first_byte.value,
+        settings.network().tool_total.value,
+        counted(settings.network().max_redirects.value, "redirect"),
+        counted(settings.network().max_connections.value, "connection"),
+        settings.network().max_connections_per_host.value,
     )
 }
 
@@ -118,7 +118,7 @@ fn secret_line(Setting { value: Secret { name, origin, header, source, .. }, .. 
     )
 }
 
-fn search_line(settings: &Settings) -> Result<String, ConfigError> {
+fn search_line(settings: &Settings) -> Result<String, SettingsError> {
     let names =
         |backends: &[&SearchBackend]| backends.iter().map(|backend| backend.name).collect::<Vec<_>>().join(", ");
     let mut linked = search::list();
@@ -151,15 +151,16 @@ fn found(is_found: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::NetworkKeys;
     use crate::config::Values;
 
     #[test]
     fn a_setting_that_a_service_of_the_program_replaces_is_named() {
         let text = |flag, value: &str| Setting::from_flag(flag, value.to_owned());
         let mut flags = Values::default();
-        flags.network.private_hosts = vec![text("--private-host", "localhost")];
-        flags.network.max_connections_per_host = Setting::from_flag("--limit", 1);
-        flags.network.search = Some(text("--search", "duckduckgo"));
+        flags.of_mut::<NetworkKeys>().private_hosts = vec![text("--private-host", "localhost")];
+        flags.of_mut::<NetworkKeys>().max_connections_per_host = Setting::from_flag("--limit", 1);
+        flags.of_mut::<NetworkKeys>().search = Some(text("--search", "duckduckgo"));
         let settings = Settings::from_flags(flags);
         let lines = |client, search| replaced(&settings, Replaced { client, search });
         assert_eq!(lines(false, false), [""; 0]);

@@ -9,7 +9,7 @@ use tools::{Clause, Target};
 use tools_builtin::web::search::{self, SafeSearch, SearchKey, WebSearch};
 use tools_http::BoundSecret;
 
-use crate::config::{ConfigError, Origin, Setting, Settings};
+use crate::config::{Origin, ProgramSettings as _, Setting, Settings, SettingsError};
 use crate::key_source;
 
 /// Stands in errors for the two settings of the key.
@@ -31,14 +31,14 @@ pub(super) struct ReadySearch {
 }
 
 /// Returns the search by the backend that the settings name, with its key.
-pub(super) fn from_settings(settings: &Settings) -> Result<Search, ConfigError> {
+pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError> {
     let Some(service) = service(settings)? else {
         let advice = "no search backend is configured; write search = \"duckduckgo\" below [web] in the settings";
         return Ok(Search::Absent(advice.to_owned()));
     };
     let name = service.backend().name;
     let Some(key) = &service.backend().key else {
-        return match settings.search_key() {
+        return match settings.network().search_key() {
             Some(named) => Err(invalid(KEY, &named, format!("has no effect, because {name} takes no key; remove it"))),
             None => Ok(ready(service, None)),
         };
@@ -68,8 +68,8 @@ fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
 ///
 /// The backend's host is for `web.search` alone: its clause does not name it, so that other tools ask about it as about any host, and a
 /// rule names it for this tool.
-pub(super) fn access(settings: Settings) -> Result<Settings, ConfigError> {
-    let (Some(service), Some(named)) = (service(&settings)?, settings.network.search.clone()) else {
+pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
+    let (Some(service), Some(named)) = (service(&settings)?, settings.network().search.clone()) else {
         return Ok(settings);
     };
     with_targets(settings, &service.targets(), "web.search", &named.map(|_| "web.search"))
@@ -81,7 +81,7 @@ pub(crate) fn with_targets(
     targets: &[Target],
     tool: &str,
     named: &Setting<&'static str>,
-) -> Result<Settings, ConfigError> {
+) -> Result<Settings, SettingsError> {
     let origin = || named.origin.clone();
     for target in targets {
         let clause = target.to_clause();
@@ -105,24 +105,24 @@ pub(super) fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
 }
 
 /// Returns the search by the configured backend without its key, or `None` if there is no backend.
-pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, ConfigError> {
-    let Some(named) = &settings.network.search else { return Ok(None) };
+pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, SettingsError> {
+    let Some(named) = &settings.network().search else { return Ok(None) };
     let backend = search::get(&named.value).map_err(|error| unusable("web.search", named, error))?;
-    let mut service = match &settings.network.search_url {
+    let mut service = match &settings.network().search_url {
         Some(url) => {
             WebSearch::new(backend, Some(&url.value)).map_err(|error| unusable("web.search_url", url, error))?
         }
         None => WebSearch::new(backend, None).map_err(|error| unusable("web.search", named, error))?,
     };
-    if let Some(count) = &settings.network.search_count {
+    if let Some(count) = &settings.network().search_count {
         let number = usize::try_from(count.value).unwrap_or(usize::MAX);
         service = service.with_count(number).map_err(|error| unusable("web.search_count", count, error))?;
     }
-    if let Some(language) = &settings.network.search_language {
+    if let Some(language) = &settings.network().search_language {
         let set = service.with_language(&language.value);
         service = set.map_err(|error| unusable("web.search_language", language, error))?;
     }
-    if let Some(safe) = &settings.network.safe_search {
+    if let Some(safe) = &settings.network().safe_search {
         let level = safe.value.parse::<SafeSearch>().map_err(|error| unusable("web.safe_search", safe, error))?;
         service = service.with_safe_search(level).map_err(|error| unusable("web.safe_search", safe, error))?;
     }
@@ -132,16 +132,16 @@ pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, ConfigEr
 /// Returns the place of the backend's key: the configured one, or else its usual variable.
 pub(super) fn key_source(settings: &Settings, key: &SearchKey) -> Setting<KeySource> {
     let variable = key.variable.to_owned();
-    settings.search_key().unwrap_or_else(|| Setting {
+    settings.network().search_key().unwrap_or_else(|| Setting {
         value: KeySource::Environment(variable.clone()),
         origin: Origin::Environment(variable),
     })
 }
 
-pub(crate) fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> ConfigError {
+pub(crate) fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> SettingsError {
     invalid(key, setting, format!("cannot be used: {error}"))
 }
 
-fn invalid<T>(key: &str, setting: &Setting<T>, reason: String) -> ConfigError {
-    ConfigError::Value { origin: setting.origin.clone(), key: key.to_owned(), reason }
+fn invalid<T>(key: &str, setting: &Setting<T>, reason: String) -> SettingsError {
+    SettingsError::Value { origin: setting.origin.clone(), key: key.to_owned(), reason }
 }

@@ -6,10 +6,10 @@ use tools_http::HttpClient;
 
 use super::search::{self, Search};
 use super::{channels, client};
-use crate::config::{ConfigError, Settings};
+use crate::config::{Settings, SettingsError};
 
 /// Adds the client, the search and the channels of a session. A service that the program adds itself stays; a client gets a cache for this session.
-pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), ConfigError> {
+pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), SettingsError> {
     let client = match services.get::<HttpClient>() {
         Some(client) => client.new_session(),
         None => client::from_settings(settings)?,
@@ -27,6 +27,6 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
 }
 
 /// Adds the grants and rules that the configured search and channels need, with the origins of their settings.
-pub(crate) fn access(settings: Settings) -> Result<Settings, ConfigError> {
+pub(crate) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     channels::access(search::access(settings)?)
 }

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::wording::counted;
 use crate::{journal, notice, output};
+use tools::counted;
 
 /// Verify that a journal is unaltered, and print its head
 ///

@@ -1,5 +1,6 @@
 //! `toolcrib cron run`
 
+use crate::config::ProgramSettings as _;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::output_format::OutputOption;
 use crate::prompt_runner::RunReport;
 use crate::refusal::{self, Ungranted};
 use crate::session::{JobBounds, OpenSession, UnattendedOptions};
-use crate::wording::counted;
 use crate::{interrupt, jobs, notice, policy, program};
+use tools::counted;
 
 /// Run the jobs of this workspace that are due, each in a session of its own, until Ctrl-C
 ///
@@ -46,7 +47,7 @@ impl RunJobsArgs {
         let settings = self.options.settings().await?;
         if !self.once {
             // A server says at its start what it could not run later.
-            if settings.provider.is_some() {
+            if settings.program().provider.is_some() {
                 self.options.check_model(&settings)?;
             }
             for job in jobs.list().await?.iter().flatten().filter(|job| !job.is_paused) {

@@ -9,7 +9,7 @@ use crate::fit;
 use crate::notice::{ALERT, BAD, FAINT, GOOD, STRONG, styled};
 use crate::table::Table;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// Returns a line for each tool, or all its findings, and the totals.
 pub(super) fn page(reports: &[ToolReport], is_long: bool, width: usize) -> String {

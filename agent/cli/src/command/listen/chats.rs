@@ -40,7 +40,7 @@ use tools_builtin::message::{Claim, IncomingMessage, NotTaken};
 use super::chat_session::{ChatSession, length, say};
 use super::folder::ChannelFolder;
 use super::waiting::{ChatKey, QueuedMessage, WaitingMessages};
-use crate::config::Settings;
+use crate::config::{ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::notice;
 use crate::output_format::OutputFormat;
@@ -49,7 +49,7 @@ use crate::refusal::{self, HowToGrant, Ungranted};
 use crate::session::{Chat, OpenSession, SessionOptions, UnattendedOptions};
 use crate::sessions::Retention;
 use crate::shell;
-use crate::wording::counted;
+use tools::counted;
 
 /// The time that running sessions get to end after a shutdown, and then to be cancelled.
 const GRACE: Duration = Duration::from_secs(10);
@@ -81,7 +81,7 @@ impl Chats {
     ) -> Arc<Self> {
         Arc::new(Self {
             options,
-            is_recorded: settings.record_sessions.value,
+            is_recorded: settings.program().record_sessions.value,
             retention: Retention::from_settings(settings).without_kept(),
             permits: Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)),
             waiting: Mutex::default(),

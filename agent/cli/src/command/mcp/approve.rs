@@ -14,7 +14,7 @@ use crate::mcp::{Configured, Inventory};
 use crate::notice::{self, STRONG, styled};
 use crate::output;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// Shows what waits for approval, and approves it if the person or a digest says so.
 pub(super) async fn approve(options: ServerOptions, digests: &[Digest], variables: Vec<String>) -> Result<Exit, Error> {

@@ -13,7 +13,7 @@ use crate::notice::{STRONG, styled};
 use crate::output;
 use crate::program;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// The maximum length of a description in a list, in characters.
 const MAX_SHOWN: usize = 100;

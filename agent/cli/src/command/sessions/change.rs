@@ -12,7 +12,7 @@ use crate::journal;
 use crate::notice;
 use crate::output;
 use crate::sessions::{Retention, SessionError, SessionFolder};
-use crate::wording::counted;
+use tools::counted;
 
 /// Copies a session and prints the ID of the copy.
 pub(super) fn fork(id: Option<&str>, workspace: &str) -> Result<(), Error> {

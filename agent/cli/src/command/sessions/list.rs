@@ -5,15 +5,15 @@ use std::time::Duration;
 use anstyle::Style;
 use jiff::Timestamp;
 
-use crate::duration;
 use crate::error::Error;
 use crate::notice::{self, FAINT, STRONG};
 use crate::output;
 use crate::program;
 use crate::sessions::{SessionFolder, SessionSummary, warn_of_skipped};
-use crate::size::Size;
 use crate::table::Table;
 use crate::visible::visible;
+use host::Size;
+use host::duration;
 
 /// Prints the sessions of a workspace, or all sessions.
 pub(super) fn list(workspace: Option<&str>, is_json: bool) -> Result<(), Error> {

@@ -3,48 +3,41 @@
 use std::time::Duration;
 
 use agent::{RetryPolicy, Timeouts};
-use serde_json::Value;
 
-use super::super::declarations::declare_keys;
-use super::super::error::ConfigError;
-use super::super::key::{Key, KeyAbout};
-use super::super::kind::{duration, integer};
-use super::super::origin::{Origin, Setting};
-use super::super::project::{ProjectRule, SPENDS};
-use super::super::section::Section;
-use super::super::slot::Slot;
+use host::declare_keys;
+use host::settings::{Key, ProjectRule, SPENDS, Setting, duration, integer};
 
 declare_keys! {
     /// The values of the keys about requests to providers.
-    RequestValues {}
+    pub(crate) struct RequestKeys;
 
     /// The time to connect to the provider's service
-    connect: Setting<Duration> =
+    pub(crate) connect: Setting<Duration> =
         Key::new("timeouts.connect", duration(), Setting::from_default(Timeouts::default().connect), "\"10s\"")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The time from a request to the first byte of the answer
-    first_byte: Setting<Duration> =
+    pub(crate) first_byte: Setting<Duration> =
         Key::new("timeouts.first_byte", duration(), Setting::from_default(Timeouts::default().first_byte), "\"300s\"")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The time between two bytes of a streamed answer
-    idle: Setting<Duration> =
+    pub(crate) idle: Setting<Duration> =
         Key::new("timeouts.idle", duration(), Setting::from_default(Timeouts::default().idle), "\"90s\"")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The maximum number of retries of a provider request
-    max_retries: Setting<u32> =
+    pub(crate) max_retries: Setting<u32> =
         Key::new("retries.max", integer::<0, _>(), Setting::from_default(default_retries()), "4")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The delay before the first retry, doubled after each
-    first_delay: Setting<Duration> =
+    pub(crate) first_delay: Setting<Duration> =
         Key::new("retries.first_delay", duration(), Setting::from_default(RetryPolicy::default().first_delay), "\"500ms\"")
             .with_project(ProjectRule::never(SPENDS));
 
     /// The longest delay between two attempts
-    longest_delay: Setting<Duration> =
+    pub(crate) longest_delay: Setting<Duration> =
         Key::new("retries.longest_delay", duration(), Setting::from_default(RetryPolicy::default().longest_delay), "\"60s\"")
             .with_project(ProjectRule::never(SPENDS));
 }

@@ -2,42 +2,49 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
-use super::super::declarations::declare_keys;
-use super::super::error::ConfigError;
-use super::super::key::{Key, KeyAbout};
-use super::super::kind::text;
-use super::super::origin::{Origin, Setting};
-use super::super::parser::{file, filled, url, variable};
-use super::super::project::{ProjectRule, REACHES, SPENDS};
-use super::super::section::Section;
-use super::super::slot::Slot;
+use host::declare_keys;
+use host::settings::{Key, ProjectRule, REACHES, SPENDS, Setting, file, filled, text, url, variable};
 
 declare_keys! {
     /// The values of the keys about speech.
-    SpeechValues {}
+    pub(crate) struct SpeechKeys;
 
     /// The backend of tts.speak: espeak-ng, a program on this machine, or openai, a service with that interface; doctor lists those that are linked
-    backend: Option<Setting<String>> = Key::new("tts.backend", text(filled), None, "\"openai\"")
+    pub(crate) backend: Option<Setting<String>> = Key::new("tts.backend", text(filled), None, "\"openai\"")
         .with_project(ProjectRule::never(REACHES));
 
     /// The URL of the speech service, if it is another one than the backend's own, such as http://localhost:8880/v1
-    service_url: Option<Setting<String>> = Key::new("tts.url", text(url), None, "\"http://localhost:8880/v1\"")
+    pub(crate) service_url: Option<Setting<String>> = Key::new("tts.url", text(url), None, "\"http://localhost:8880/v1\"")
+        .owned_by("tts.backend")
         .with_project(ProjectRule::never(REACHES));
 
     /// The model of the speech service
-    model: Option<Setting<String>> = Key::new("tts.model", text(filled), None, "\"tts-1\"")
+    pub(crate) model: Option<Setting<String>> = Key::new("tts.model", text(filled), None, "\"tts-1\"")
+        .owned_by("tts.backend")
         .with_project(ProjectRule::never(SPENDS));
 
     /// The voice of calls that name no other
-    voice: Option<Setting<String>> = Key::new("tts.voice", text(filled), None, "\"en-gb\"");
+    pub(crate) voice: Option<Setting<String>> = Key::new("tts.voice", text(filled), None, "\"en-gb\"")
+        .owned_by("tts.backend");
 
     /// The environment variable that holds the key of the speech service, instead of its usual one; never the key itself
-    key_env: Option<Setting<String>> = Key::new("tts.key_env", text(variable), None, "\"MY_SPEECH_KEY\"")
+    pub(crate) key_env: Option<Setting<String>> = Key::new("tts.key_env", text(variable), None, "\"MY_SPEECH_KEY\"")
+        .instead_of("tts.key_file")
+        .owned_by("tts.backend")
         .with_project(ProjectRule::never(REACHES));
 
     /// The file that holds the key of the speech service, instead of a variable
-    key_file: Option<Setting<PathBuf>> = Key::new("tts.key_file", text(file), None, "")
+    pub(crate) key_file: Option<Setting<PathBuf>> = Key::new("tts.key_file", text(file), None, "")
+        .instead_of("tts.key_env")
+        .of_secret_file()
+        .owned_by("tts.backend")
         .with_project(ProjectRule::never(REACHES));
+}
+
+impl SpeechKeys {
+    /// Returns the source of the service's key. Returns `None` if it is the service's usual one.
+    #[cfg(feature = "tts")]
+    pub(crate) fn key(&self) -> Option<Setting<agent::KeySource>> {
+        super::source(&self.key_env, &self.key_file)
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::wording::counted;
+use tools::counted;
 
 /// The units of a setting, the largest first. Of two near ones, the decimal unit is preferred.
 const UNITS: [(&str, u64); 7] = [
@@ -21,17 +21,17 @@ const MAX_EXACT: u64 = 1023;
 
 /// A number of bytes, such as `200MB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Size(u64);
+pub struct Size(u64);
 
 impl Size {
     /// Returns the size of this many bytes.
-    pub(crate) const fn from_bytes(bytes: u64) -> Self {
+    pub const fn from_bytes(bytes: u64) -> Self {
         Self(bytes)
     }
 
     /// Returns the size for people: in the unit in which it is round, or else rounded. Returns `512 bytes`, `256 KiB`, `2 MB` or
     /// `1.2 MB`.
-    pub(crate) fn shown(self) -> String {
+    pub fn shown(self) -> String {
         let (name, unit) = self.exact_unit();
         let number = self.0 / unit;
         match UNITS.iter().filter(|(name, _)| !name.contains('i')).find(|(_, unit)| *unit <= self.0) {
@@ -49,8 +49,7 @@ impl Size {
     }
 
     /// Returns the number of bytes.
-    #[cfg(any(feature = "journal", feature = "web"))]
-    pub(crate) fn bytes(self) -> u64 {
+    pub fn bytes(self) -> u64 {
         self.0
     }
 }

@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::ConfigError;
+use super::access::AccessKeys;
+use super::error::SettingsError;
 use super::layer::Layer;
 use super::origin::Origin;
 use super::{reader, trust};
@@ -44,7 +45,7 @@ impl Found {
     }
 
     /// Returns an error for the first setting that only an approved file may have. `below` has the layers below.
-    pub(super) fn check(&self, below: &Layer, user: Option<&Path>) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, below: &Layer, user: Option<&Path>) -> Result<(), SettingsError> {
         match self.trusted_by() {
             Some(_) => Ok(()),
             None => trust::check(&self.layer, below, &self.how_to_trust(user)),
@@ -71,7 +72,7 @@ pub(super) fn find(
     user: Option<&Path>,
     home: Option<&Path>,
     user_layer: &Layer,
-) -> Result<Vec<ProjectFile>, ConfigError> {
+) -> Result<Vec<ProjectFile>, SettingsError> {
     let records = Records::own();
     let mut files = Vec::new();
     for (folder, path, is_foreign) in candidates(directory, user) {
@@ -95,12 +96,12 @@ fn read(
     trusting: Option<Origin>,
     home: Option<&Path>,
     records: Option<&Records>,
-) -> Result<Found, ConfigError> {
-    let text = text(&path).map_err(|source| ConfigError::Read { path: path.clone(), source })?;
+) -> Result<Found, SettingsError> {
+    let text = text(&path).map_err(|source| SettingsError::Read { path: path.clone(), source })?;
     let layer = reader::layer(&Arc::from(&*path), &text, home)?;
-    if let Some(trusted) = layer.values.trusted.first() {
+    if let Some(trusted) = layer.values.of::<AccessKeys>().trusted.first() {
         let reason = "is accepted only in the user's file, because a project cannot trust itself".to_owned();
-        return Err(ConfigError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
+        return Err(SettingsError::Value { origin: trusted.origin.clone(), key: "trusted".to_owned(), reason });
     }
     let mut effects = vec![match &trusting {
         Some(origin) => format!("once you approve it, all of its settings apply, because of trusted at {origin}:"),

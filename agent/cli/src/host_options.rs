@@ -1,5 +1,6 @@
 //! The context of calls: services, grant, policy and approver.
 
+use host::settings::AccessKeys;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +12,9 @@ use tools::{CancellationToken, Clause, OutputStore, Target, Tasks, ToolContext};
 
 use crate::approver::TerminalAsker;
 use crate::aside;
-use crate::config::{ConfigError, ConfigOptions, KeyFlags, Origin, Setting, Settings, ToolFlags, Values};
+use crate::config::{
+    ConfigOptions, KeyFlags, Origin, ProgramSettings as _, Setting, Settings, SettingsError, ToolFlags, Values,
+};
 use crate::console::Console;
 use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
@@ -23,8 +26,8 @@ use crate::program;
 use crate::refusal::{self, Ungranted};
 use crate::root::RootOption;
 use crate::speech;
-use crate::trust::Content;
 use crate::web;
+use host::trust::Content;
 
 /// The options of commands that run tools.
 #[derive(Args, Clone, Debug)]
@@ -49,7 +52,7 @@ impl HostOptions {
     }
 
     /// Returns the contents of the project's settings files, the nearest first, and whether the user's file trusts the directory of each.
-    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, ConfigError> {
+    pub(crate) fn project_contents(&self) -> Result<Vec<(Content, bool)>, SettingsError> {
         self.config.project_contents()
     }
 
@@ -58,10 +61,11 @@ impl HostOptions {
         // Before any file of the workspace is read.
         aside::recover(self.root.workspace().ok().map(PathBuf::from).as_deref());
         flags.merge(self.keys.values()?);
-        flags.grants.extend(self.policy.allowed());
-        flags.policy = self.policy.rules()?;
+        flags.of_mut::<AccessKeys>().grants.extend(self.policy.allowed());
+        flags.of_mut::<AccessKeys>().policy = self.policy.rules()?;
         let (reads, mut allowed) = self.servers_root().map(mcp::permitted).unwrap_or_default();
-        if flags.default_grants.origin != Origin::Default && !flags.default_grants.value {
+        let default_grants = &flags.of::<AccessKeys>().default_grants;
+        if default_grants.origin != Origin::Default && !default_grants.value {
             allowed.clear();
         }
         let allow = |clause: Clause| {
@@ -70,8 +74,8 @@ impl HostOptions {
             (Setting { value: clause, origin: origin.clone() }, Setting { value: rule, origin })
         };
         let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();
-        flags.grants.extend(grants);
-        flags.policy.extend(rules);
+        flags.of_mut::<AccessKeys>().grants.extend(grants);
+        flags.of_mut::<AccessKeys>().policy.extend(rules);
         let settings = speech::access(web::access(self.config.settings(flags)?)?)?;
         let settings = settings.with_control_files(self.policy.policy.clone());
         let reads = reads.into_iter().map(Setting::from_default);
@@ -110,10 +114,10 @@ impl HostOptions {
             .with_service(Exposure::new())
             .with_grant(settings.grant())
             .with_policy(self.policy.session_policy(settings))
-            .with_approval_timeout(settings.approval_timeout.value)
+            .with_approval_timeout(settings.program().approval_timeout.value)
             .with_cancellation(cancellation)
-            .with_recorded_content(settings.telemetry_content.value);
-        if let Some(timeout) = &settings.call_timeout {
+            .with_recorded_content(settings.program().telemetry_content.value);
+        if let Some(timeout) = &settings.program().call_timeout {
             context = context.with_timeout(timeout.value);
         }
         Ok(context)

@@ -7,55 +7,52 @@ use etcetera::BaseStrategy;
 use crate::program;
 
 /// Returns the name of the user's and of a project's settings file, such as `toolcrib.toml`.
-pub(crate) fn settings_name() -> String {
+pub fn settings_name() -> String {
     format!("{}.toml", program::name())
 }
 
 /// Returns the user's settings file, such as `toolcrib/toolcrib.toml` in `$XDG_CONFIG_HOME` or `~/.config`.
-pub(crate) fn settings() -> Option<PathBuf> {
+pub fn settings() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join(settings_name()))
 }
 
 /// Returns the user's file of MCP servers, `mcp.json` beside the settings file.
-pub(crate) fn servers() -> Option<PathBuf> {
+pub fn servers() -> Option<PathBuf> {
     Some(base()?.config_dir().join(program::name()).join("mcp.json"))
 }
 
 /// Returns the user's folders of skills: those that other programs use too, and `skills` beside the settings file.
-#[cfg(feature = "skill")]
-pub(crate) fn skills() -> Vec<PathBuf> {
+pub fn skills() -> Vec<PathBuf> {
     let Some(base) = base() else { return Vec::new() };
     let shared = [".agents/skills", ".claude/skills"].map(|folder| base.home_dir().join(folder));
     shared.into_iter().chain([base.config_dir().join(program::name()).join("skills")]).collect()
 }
 
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
-pub(crate) fn state() -> Option<PathBuf> {
+pub fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))
 }
 
 /// Returns the data folder, such as `toolcrib` in `$XDG_DATA_HOME` or `~/.local/share`.
-#[cfg(any(feature = "cron", feature = "memory"))]
-pub(crate) fn data() -> Option<PathBuf> {
+pub fn data() -> Option<PathBuf> {
     Some(base()?.data_dir().join(program::name()))
 }
 
 /// Returns the home of the user, and the folder for the caches of toolchains, which programs that tools run may write.
-#[cfg(feature = "builtin")]
-pub(crate) fn toolchains() -> Option<(PathBuf, PathBuf)> {
+pub fn toolchains() -> Option<(PathBuf, PathBuf)> {
     let base = base()?;
     Some((base.home_dir().to_owned(), base.cache_dir().join(format!("{}-programs", program::name()))))
 }
 
 /// Returns the program's folders and those of `toolcrib`, existing or not.
-pub(crate) fn own_folders() -> impl Iterator<Item = PathBuf> {
+pub fn own_folders() -> impl Iterator<Item = PathBuf> {
     let folders = base().map(|base| [base.config_dir(), base.data_dir(), base.cache_dir(), state_dir(&base)]);
     let named = |folder: PathBuf| [program::name(), "toolcrib"].map(|name| folder.join(name));
     folders.into_iter().flatten().flat_map(named)
 }
 
 /// Returns the program's own folders, and the user's files of settings and servers, which may be links to other places.
-pub(crate) fn own() -> impl Iterator<Item = PathBuf> {
+pub fn own() -> impl Iterator<Item = PathBuf> {
     own_folders().chain(settings()).chain(servers())
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Parses `500ms`, `5s`, `2m`, `1h`, `30d` or `1.5s`; a bare number is in seconds.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn parse(text: &str) -> Result<Duration, String> {
     let refused = || "expected a number with ms, s, m, h or d, such as 500ms or 5s".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let seconds_per_unit = match &text[digits.len()..] {
@@ -24,7 +24,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
 }
 
 /// Formats a duration for people, in the fitting unit: `850ms`, `1.2s`, `3m`, `2.5h`, `14d`.
-pub(crate) fn shown(duration: Duration) -> String {
+pub fn shown(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (unit, name) = match duration.as_secs() {
         0 => return format!("{}ms", duration.as_millis()),

@@ -8,22 +8,25 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue, ValueDeserializer};
 use tools::ToolError;
 
-use super::error::ConfigError;
+use super::error::SettingsError;
 use super::origin::{Origin, Setting};
 use super::parser::{Base, Parser};
 
 /// The TOML type of a scalar.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TomlType {
+pub enum TomlType {
     /// A string, described for an error.
     String(&'static str),
+    /// A whole number.
     Integer,
+    /// A number.
     Float,
+    /// True or false.
     Boolean,
 }
 
 /// A TOML table that reports unknown keys: [`Section::finish`] refuses every key that was not taken.
-pub(super) struct Section<'a> {
+pub struct Section<'a> {
     text: &'a str,
     path: &'a Arc<Path>,
     home: Option<&'a Path>,
@@ -34,8 +37,8 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Parses a whole file. `~/` stands for `home`.
-    pub(super) fn parse(path: &'a Arc<Path>, text: &'a str, home: Option<&'a Path>) -> Result<Self, ConfigError> {
-        let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+    pub fn parse(path: &'a Arc<Path>, text: &'a str, home: Option<&'a Path>) -> Result<Self, SettingsError> {
+        let table = DeTable::parse(text).map_err(|error| SettingsError::Syntax {
             origin: origin(path, text, error.span().map_or(0, |span| span.start)),
             reason: error.message().to_owned(),
         })?;
@@ -43,12 +46,12 @@ impl<'a> Section<'a> {
     }
 
     /// Takes a scalar of this type and parses its text.
-    pub(super) fn scalar<T>(
+    pub fn scalar<T>(
         &mut self,
         key: &'static str,
         expected: TomlType,
         parse: Parser<T>,
-    ) -> Result<Option<Setting<T>>, ConfigError> {
+    ) -> Result<Option<Setting<T>>, SettingsError> {
         let Some(value) = self.take(key)? else { return Ok(None) };
         match (expected, value.get_ref()) {
             (TomlType::String(_), DeValue::String(text)) => self.parsed(key, &value, text, parse),
@@ -69,11 +72,11 @@ impl<'a> Section<'a> {
     }
 
     /// Takes a list of strings and parses each.
-    pub(super) fn list<T>(
+    pub fn list<T>(
         &mut self,
         key: &'static str,
         parse: Parser<T>,
-    ) -> Result<Option<Setting<Vec<Setting<T>>>>, ConfigError> {
+    ) -> Result<Option<Setting<Vec<Setting<T>>>>, SettingsError> {
         let Some(value) = self.take(key)? else { return Ok(None) };
         let origin = self.origin(&value);
         let DeValue::Array(items) = value.get_ref() else {
@@ -88,11 +91,11 @@ impl<'a> Section<'a> {
     }
 
     /// Takes a list of tables, and deserializes and converts each.
-    pub(super) fn tables<T: DeserializeOwned, U>(
+    pub fn tables<T: DeserializeOwned, U>(
         &mut self,
         key: &'static str,
         convert: fn(T, Base<'_>) -> Result<U, String>,
-    ) -> Result<Vec<Setting<U>>, ConfigError> {
+    ) -> Result<Vec<Setting<U>>, SettingsError> {
         let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, &format!("a list of tables, each with the header [[{key}]]")));
@@ -101,11 +104,11 @@ impl<'a> Section<'a> {
     }
 
     /// Takes a table of named tables, and deserializes and converts each with its name.
-    pub(super) fn named_tables<T: DeserializeOwned, U>(
+    pub fn named_tables<T: DeserializeOwned, U>(
         &mut self,
         key: &'static str,
         convert: fn(&str, T, Base<'_>) -> Result<U, String>,
-    ) -> Result<Vec<Setting<U>>, ConfigError> {
+    ) -> Result<Vec<Setting<U>>, SettingsError> {
         let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let DeValue::Table(items) = value.get_ref() else {
             return Err(self.type_error(key, &value, &format!("a table of tables, each with the header [{key}.NAME]")));
@@ -118,7 +121,10 @@ impl<'a> Section<'a> {
                 && let Some((field, _)) = fields.iter().find(|(field, _)| is_like_a_secret(field.get_ref()))
             {
                 let origin = origin(self.path, self.text, field.span().start);
-                return Err(ConfigError::Secret { origin, key: self.full_key(&format!("{path}.{}", field.get_ref())) });
+                return Err(SettingsError::Secret {
+                    origin,
+                    key: self.full_key(&format!("{path}.{}", field.get_ref())),
+                });
             }
             self.converted(&path, item, |table, base| convert(name.get_ref(), table, base))
         };
@@ -131,9 +137,9 @@ impl<'a> Section<'a> {
         key: &str,
         item: &Spanned<DeValue<'a>>,
         convert: impl FnOnce(T, Base<'_>) -> Result<U, String>,
-    ) -> Result<Setting<U>, ConfigError> {
+    ) -> Result<Setting<U>, SettingsError> {
         let base = Base { folder: self.path.parent(), home: self.home };
-        let invalid = |at: usize, reason: String| ConfigError::Value {
+        let invalid = |at: usize, reason: String| SettingsError::Value {
             origin: origin(self.path, self.text, at),
             key: self.full_key(key),
             reason,
@@ -147,7 +153,7 @@ impl<'a> Section<'a> {
     }
 
     /// Takes a nested table of named tables.
-    pub(super) fn sections(&mut self, key: &'static str) -> Result<Vec<(Setting<String>, Self)>, ConfigError> {
+    pub fn sections(&mut self, key: &'static str) -> Result<Vec<(Setting<String>, Self)>, SettingsError> {
         let Some(value) = self.take(key)? else { return Ok(Vec::new()) };
         let mut sections = Vec::new();
         for (name, value) in self.table_from(key, value)? {
@@ -160,11 +166,11 @@ impl<'a> Section<'a> {
     }
 
     /// Returns an error for the first key that was not taken.
-    pub(super) fn finish(self) -> Result<(), ConfigError> {
+    pub fn finish(self) -> Result<(), SettingsError> {
         self.check_taken(&self.table, "")
     }
 
-    fn check_taken(&self, table: &DeTable<'a>, inside: &str) -> Result<(), ConfigError> {
+    fn check_taken(&self, table: &DeTable<'a>, inside: &str) -> Result<(), SettingsError> {
         let mut left: Vec<_> = table.iter().collect();
         left.sort_by_key(|(key, _)| key.span().start);
         for (key, value) in left {
@@ -180,11 +186,11 @@ impl<'a> Section<'a> {
         Ok(())
     }
 
-    fn unknown(&self, key: &Spanned<DeString<'a>>, inside: &str) -> ConfigError {
+    fn unknown(&self, key: &Spanned<DeString<'a>>, inside: &str) -> SettingsError {
         let origin = origin(self.path, self.text, key.span().start);
         let name = self.full_key(&format!("{inside}{}", key.get_ref()));
         if is_like_a_secret(key.get_ref()) {
-            return ConfigError::Secret { origin, key: name };
+            return SettingsError::Secret { origin, key: name };
         }
         let inside_known = self.known_keys.iter().filter_map(|known| known.strip_prefix(inside));
         let mut known: Vec<_> = inside_known.filter_map(|known| known.split('.').next()).collect();
@@ -196,11 +202,11 @@ impl<'a> Section<'a> {
         let near: Vec<_> = near.iter().map(|near| self.full_key(near)).collect();
         let advice = ToolError::did_you_mean(&near);
         let advice = advice.unwrap_or_else(|| format!("the settings here are {}", known.join(", ")));
-        ConfigError::Unknown { origin, key: name, advice }
+        SettingsError::Unknown { origin, key: name, advice }
     }
 
     /// Takes a key such as `model`, or `limits.max_steps` from the table `limits`.
-    fn take(&mut self, key: &'static str) -> Result<Option<Spanned<DeValue<'a>>>, ConfigError> {
+    fn take(&mut self, key: &'static str) -> Result<Option<Spanned<DeValue<'a>>>, SettingsError> {
         self.known_keys.push(key);
         let Some((name, inner)) = key.split_once('.') else { return Ok(self.table.remove(key)) };
         match self.table.get_mut(name) {
@@ -220,7 +226,7 @@ impl<'a> Section<'a> {
         Self { text: self.text, path: self.path, home: self.home, prefix, table, known_keys: Vec::new() }
     }
 
-    fn table_from(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, ConfigError> {
+    fn table_from(&self, key: &str, value: Spanned<DeValue<'a>>) -> Result<DeTable<'a>, SettingsError> {
         let type_error = self.type_error(key, &value, "a table");
         if let DeValue::Table(table) = value.into_inner() { Ok(table) } else { Err(type_error) }
     }
@@ -231,17 +237,17 @@ impl<'a> Section<'a> {
         value: &Spanned<DeValue<'a>>,
         text: &str,
         parse: Parser<T>,
-    ) -> Result<Setting<T>, ConfigError> {
+    ) -> Result<Setting<T>, SettingsError> {
         let origin = self.origin(value);
         match parse(text, Base { folder: self.path.parent(), home: self.home }) {
             Ok(value) => Ok(Setting { value, origin }),
-            Err(reason) => Err(ConfigError::Value { origin, key: self.full_key(key), reason }),
+            Err(reason) => Err(SettingsError::Value { origin, key: self.full_key(key), reason }),
         }
     }
 
-    fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> ConfigError {
+    fn type_error(&self, key: &str, value: &Spanned<DeValue<'a>>, expected: &str) -> SettingsError {
         let reason = format!("must be {expected}, not {}", described(value.get_ref()));
-        ConfigError::Value { origin: self.origin(value), key: self.full_key(key), reason }
+        SettingsError::Value { origin: self.origin(value), key: self.full_key(key), reason }
     }
 
     fn origin(&self, value: &Spanned<DeValue<'a>>) -> Origin {

@@ -5,17 +5,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::error::ConfigError;
-use super::keys::Values;
+use super::access::AccessKeys;
+use super::error::SettingsError;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project::{CONTRADICTS, GRANTS, NARROWS};
+use super::values::Values;
 
 /// Returns an error for the first setting that an untrusted project file may not have. `user` has the layers below it, and
 /// `advice` says how to trust the file.
-pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), ConfigError> {
+pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), SettingsError> {
     let refuse = |refusal: Option<(&str, &Origin, &'static str)>| match refusal {
-        Some((key, origin, reason)) => Err(ConfigError::Untrusted {
+        Some((key, origin, reason)) => Err(SettingsError::Untrusted {
             origin: origin.clone(),
             key: key.to_owned(),
             reason,
@@ -28,7 +29,7 @@ pub(super) fn check(project: &Layer, user: &Layer, advice: &str) -> Result<(), C
     let is_users_profile = |name: &&Setting<String>| {
         !project.profiles.contains_key(&name.value) && user.profiles.contains_key(&name.value)
     };
-    let borrowed = project.values.profile.as_ref().filter(is_users_profile);
+    let borrowed = project.values.of::<AccessKeys>().profile.as_ref().filter(is_users_profile);
     refuse(borrowed.map(|name| ("choosing a profile of the user's file", &name.origin, GRANTS)))?;
     for (name, profile) in &project.profiles {
         let is_taken = user.profiles.contains_key(name);
@@ -48,7 +49,7 @@ pub(super) fn effects(layer: &Layer) -> Vec<String> {
 
 /// Returns a line for each value that is set, and whether every project may set it.
 fn rows(prefix: &str, values: &Values) -> Vec<(bool, String)> {
-    let set = values.rows().into_iter().filter(|(_, _, origin)| *origin != Origin::Default);
+    let set = values.rows().filter(|(_, _, origin)| *origin != Origin::Default);
     set.map(|(key, value, _)| (key.project == NARROWS, format!("{prefix}{} = {value}", key.name))).collect()
 }
 
@@ -58,7 +59,7 @@ pub(super) fn trusts<'a>(user: &'a Layer, directory: &Path) -> Option<&'a Origin
     let directory = directory.canonicalize().ok()?;
     let is_above =
         |trusted: &&Setting<PathBuf>| trusted.value.canonicalize().is_ok_and(|trusted| directory.starts_with(trusted));
-    user.values.trusted.iter().find(is_above).map(|trusted| &trusted.origin)
+    user.values.of::<AccessKeys>().trusted.iter().find(is_above).map(|trusted| &trusted.origin)
 }
 
 #[cfg(test)]
@@ -125,7 +126,7 @@ mod tests {
         for key in refused {
             let example = if key.example.is_empty() { "'x'" } else { key.example };
             let refusal = check(&layer(&format!("{} = {example}", key.name)), &Layer::default(), "").unwrap_err();
-            assert!(matches!(&refusal, ConfigError::Untrusted { key: name, .. } if name == key.name), "{refusal}");
+            assert!(matches!(&refusal, SettingsError::Untrusted { key: name, .. } if name == key.name), "{refusal}");
         }
     }
 

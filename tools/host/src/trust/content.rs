@@ -9,7 +9,7 @@ use tools_text::TextEncoding;
 
 /// The content of a project's file at one moment. The text that is used must be the one in here: the file may change meanwhile.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Content {
+pub struct Content {
     kind: &'static str,
     path: PathBuf,
     text: String,
@@ -20,7 +20,7 @@ pub(crate) struct Content {
 
 impl Content {
     /// Creates the content of a file from the bytes that were read. `kind` separates the approvals of one kind from those of others.
-    pub(crate) fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
+    pub fn new(kind: &'static str, path: &Path, bytes: &[u8]) -> Self {
         let digest = Digest::hash_bytes(bytes);
         let text = TextEncoding::of(bytes).decode(bytes).into_owned();
         Self { kind, path: resolved(path), text, digest, changed: changed(path), effects: Vec::new() }
@@ -28,47 +28,47 @@ impl Content {
 
     /// Sets the sentences on what an approval brings about, each on one line.
     #[must_use]
-    pub(crate) fn with_effects(self, effects: Vec<String>) -> Self {
+    pub fn with_effects(self, effects: Vec<String>) -> Self {
         Self { effects, ..self }
     }
 
     /// Returns the kind.
-    pub(crate) fn kind(&self) -> &'static str {
+    pub fn kind(&self) -> &'static str {
         self.kind
     }
 
     /// Returns the path, whose folder has no links.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the folder, whose approvals are kept together.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
     /// Returns the name of the file.
-    pub(crate) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Returns the text without a byte order mark. The encoding of bytes that are not UTF-8 is guessed.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the digest of the bytes.
-    pub(crate) fn digest(&self) -> &Digest {
+    pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
     /// Returns the time of the last change. Returns `None` if it is not known.
-    pub(crate) fn changed(&self) -> Option<SystemTime> {
+    pub fn changed(&self) -> Option<SystemTime> {
         self.changed
     }
 
     /// Returns the sentences on what an approval brings about.
-    pub(crate) fn effects(&self) -> &[String] {
+    pub fn effects(&self) -> &[String] {
         &self.effects
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tools::policy::Rule;
 
-use super::error::ConfigError;
+use super::error::SettingsError;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
@@ -15,19 +15,21 @@ use crate::{folders, program};
 
 /// A settings file, existing or not.
 #[derive(Clone, Debug)]
-pub(crate) struct ConfigFile {
+pub struct SettingsFile {
     /// The role: `user`, `project`, or `named` for `--config`.
-    pub(crate) role: &'static str,
+    pub role: &'static str,
     /// The path, even if the file does not exist.
-    pub(crate) path: PathBuf,
-    pub(crate) state: FileState,
+    pub path: PathBuf,
+    /// The use of the file.
+    pub state: FileState,
     /// The content of a project's file that is read, unless a person has approved it.
-    pub(crate) unapproved: Option<Unapproved>,
+    pub unapproved: Option<Unapproved>,
 }
 
 /// The use of a settings file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum FileState {
+pub enum FileState {
+    /// There is no file.
     Missing,
     /// All its settings apply.
     Used,
@@ -42,34 +44,35 @@ pub(crate) enum FileState {
 }
 
 /// The settings of the files.
-#[derive(Default)]
-pub(super) struct Loaded {
+#[derive(Debug, Default)]
+pub struct Loaded {
     /// The layers in ascending precedence.
-    pub(super) layers: Vec<Layer>,
-    pub(super) files: Vec<ConfigFile>,
+    pub layers: Vec<Layer>,
+    /// The searched files, existing or not.
+    pub files: Vec<SettingsFile>,
 }
 
 /// Returns the program's own default settings.
-pub(super) fn built_in() -> Result<Layer, ConfigError> {
+pub fn built_in() -> Result<Layer, SettingsError> {
     reader::layer(&Arc::from(Path::new("built-in")), program::default_settings(), home().as_deref())
 }
 
 /// Loads the file of `--config`.
-pub(super) fn load_named(path: &Path) -> Result<Loaded, ConfigError> {
-    let path = std::path::absolute(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+pub fn load_named(path: &Path) -> Result<Loaded, SettingsError> {
+    let path = std::path::absolute(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
     let layer = read(&path, home().as_deref())?;
-    Ok(Loaded { layers: vec![layer], files: vec![ConfigFile::new("named", path, FileState::Used)] })
+    Ok(Loaded { layers: vec![layer], files: vec![SettingsFile::new("named", path, FileState::Used)] })
 }
 
 /// Loads the rules of the file of `--policy`.
-pub(crate) fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, ConfigError> {
-    let refused = |source| ConfigError::Policy { path: path.to_owned(), source };
+pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
+    let refused = |source| SettingsError::Policy { path: path.to_owned(), source };
     let path = std::path::absolute(path).map_err(refused)?;
     reader::rules(&Arc::from(&*path), &project_file::text(&path).map_err(refused)?)
 }
 
 /// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved.
-pub(super) fn load_default(directory: &Path) -> Result<Loaded, ConfigError> {
+pub fn load_default(directory: &Path) -> Result<Loaded, SettingsError> {
     let (mut loaded, user_layer) = load_user()?;
     let (home, user) = (home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
@@ -78,26 +81,23 @@ pub(super) fn load_default(directory: &Path) -> Result<Loaded, ConfigError> {
     loaded.layers.push(user_layer);
     if found.is_empty() {
         let path = directory.join(folders::settings_name());
-        loaded.files.push(ConfigFile::new("project", path, FileState::Missing));
+        loaded.files.push(SettingsFile::new("project", path, FileState::Missing));
     }
     let first = loaded.files.len();
     // From the outermost one, because each may only narrow those around it.
     for file in found.into_iter().rev() {
         let file = match file {
-            ProjectFile::Ignored(path) => ConfigFile::new("project", path, FileState::Ignored),
+            ProjectFile::Ignored(path) => SettingsFile::new("project", path, FileState::Ignored),
             ProjectFile::Read(found) => {
                 let state = match (&found.trusting, &found.unapproved) {
                     (None, _) => FileState::Untrusted,
                     (Some(origin), None) => FileState::Trusted(origin.clone()),
-                    (Some(origin), Some(unapproved)) => {
-                        unapproved.tell_narrowing();
-                        FileState::Unapproved(origin.clone())
-                    }
+                    (Some(origin), Some(_)) => FileState::Unapproved(origin.clone()),
                 };
                 found.check(&below, user.as_deref())?;
                 below.apply(found.layer.clone());
                 loaded.layers.push(found.layer);
-                ConfigFile { unapproved: found.unapproved, ..ConfigFile::new("project", found.path, state) }
+                SettingsFile { unapproved: found.unapproved, ..SettingsFile::new("project", found.path, state) }
             }
         };
         loaded.files.insert(first, file);
@@ -107,7 +107,7 @@ pub(super) fn load_default(directory: &Path) -> Result<Loaded, ConfigError> {
 
 /// Returns the contents of the project's settings files for this directory, the nearest first, and whether the user's file trusts the
 /// directory of each.
-pub(super) fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, ConfigError> {
+pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, SettingsError> {
     let (home, user) = (home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &load_user()?.1)?;
     let read = found.into_iter().filter_map(|file| match file {
@@ -118,26 +118,26 @@ pub(super) fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>,
 }
 
 /// Loads the user's file.
-fn load_user() -> Result<(Loaded, Layer), ConfigError> {
+fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let mut loaded = Loaded::default();
     let Some(path) = folders::settings() else { return Ok((loaded, Layer::default())) };
-    let exists = path.try_exists().map_err(|source| ConfigError::Read { path: path.clone(), source })?;
+    let exists = path.try_exists().map_err(|source| SettingsError::Read { path: path.clone(), source })?;
     let (layer, state) = match exists {
         true => (read(&path, home().as_deref())?, FileState::Used),
         false => (Layer::default(), FileState::Missing),
     };
-    loaded.files.push(ConfigFile::new("user", path, state));
+    loaded.files.push(SettingsFile::new("user", path, state));
     Ok((loaded, layer))
 }
 
-impl ConfigFile {
+impl SettingsFile {
     fn new(role: &'static str, path: PathBuf, state: FileState) -> Self {
         Self { role, path, state, unapproved: None }
     }
 }
 
-fn read(path: &Path, home: Option<&Path>) -> Result<Layer, ConfigError> {
-    let text = project_file::text(path).map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
+fn read(path: &Path, home: Option<&Path>) -> Result<Layer, SettingsError> {
+    let text = project_file::text(path).map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
     reader::layer(&Arc::from(path), &text, home)
 }
 

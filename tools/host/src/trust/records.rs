@@ -35,14 +35,14 @@ const CLOCK_LAG: Duration = Duration::from_millis(20);
 /// The contents that a person has approved, and the first session of each workspace: a folder for each folder of a project, in the state
 /// folder, which tools cannot reach. Each approval is a file, so processes need no lock.
 #[derive(Clone, Debug)]
-pub(crate) struct Records {
+pub struct Records {
     folder: PathBuf,
 }
 
 /// A record that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the record of trust {}: {source}; check the folder", path.display())]
-pub(crate) struct RecordError {
+pub struct RecordError {
     path: PathBuf,
     source: io::Error,
 }
@@ -60,12 +60,12 @@ struct Approved {
 
 impl Records {
     /// Returns the records of the user. Returns `None` if the user has no home.
-    pub(crate) fn own() -> Option<Self> {
+    pub fn own() -> Option<Self> {
         Some(Self { folder: folders::state()?.join("trust") })
     }
 
     /// Returns the content with what is known about it, unless a person has approved it. Without `records`, nothing is approved.
-    pub(crate) fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
+    pub fn judge(records: Option<&Self>, content: Content) -> Option<Unapproved> {
         let Some(records) = records else { return Some(Unapproved::new(content, None, false)) };
         if records.read(&records.path_of(&content)).is_some_and(|approved| approved.is_of(&content)) {
             return None;
@@ -77,7 +77,7 @@ impl Records {
     }
 
     /// Records that a person has seen and approved the content.
-    pub(crate) fn approve(&self, content: &Content) -> Result<(), RecordError> {
+    pub fn approve(&self, content: &Content) -> Result<(), RecordError> {
         let approved = Approved {
             kind: content.kind().to_owned(),
             path: content.path().to_string_lossy().into_owned(),
@@ -90,7 +90,7 @@ impl Records {
     }
 
     /// Removes all approvals of a folder. Returns true if there was one.
-    pub(crate) fn revoke(&self, folder: &Path) -> Result<bool, RecordError> {
+    pub fn revoke(&self, folder: &Path) -> Result<bool, RecordError> {
         let mut was_approved = false;
         for (path, _) in approvals(&self.folder_of(folder)) {
             was_approved |= private::remove(&path).map_err(|source| RecordError { path, source })?;
@@ -99,7 +99,7 @@ impl Records {
     }
 
     /// Records that a session begins in this workspace, unless there was one before.
-    pub(crate) fn note_session(&self, workspace: &Path) -> Result<(), RecordError> {
+    pub fn note_session(&self, workspace: &Path) -> Result<(), RecordError> {
         let path = self.folder_of(workspace).join(FIRST_SESSION);
         if path.exists() {
             return Ok(());

@@ -9,22 +9,29 @@ use tools::Clause;
 
 /// A value with its origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Setting<T> {
-    pub(crate) value: T,
-    pub(crate) origin: Origin,
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// The place that sets it.
+    pub origin: Origin,
 }
 
 /// The place that sets a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
+    /// The default of the key.
     #[default]
     Default,
     /// A line of a file, counted from 1.
-    File { path: Arc<Path>, line: usize },
+    File {
+        /// The path of the file.
+        path: Arc<Path>,
+        /// The line.
+        line: usize,
+    },
     /// An environment variable of this name.
     Environment(String),
     /// The resumed session of this name.
-    #[cfg(feature = "journal")]
     Session(String),
     /// A flag of the command line.
     Flag(&'static str),
@@ -32,31 +39,31 @@ pub(crate) enum Origin {
 
 impl<T> Setting<T> {
     /// Returns a default value.
-    pub(crate) fn from_default(value: T) -> Self {
+    pub fn from_default(value: T) -> Self {
         Self { value, origin: Origin::Default }
     }
 
     /// Returns the value of a flag.
-    pub(crate) fn from_flag(flag: &'static str, value: T) -> Self {
+    pub fn from_flag(flag: &'static str, value: T) -> Self {
         Self { value, origin: Origin::Flag(flag) }
     }
 
     /// Converts the value and keeps its origin.
-    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Setting<U> {
         Setting { value: change(self.value), origin: self.origin }
     }
 }
 
 impl<T: Clone> Setting<T> {
     /// Returns the value with its origin, which rulings about calls name. `label` adds it to the value.
-    pub(crate) fn labelled(&self, label: impl FnOnce(T, String) -> T) -> T {
+    pub fn labelled(&self, label: impl FnOnce(T, String) -> T) -> T {
         label(self.value.clone(), self.origin.to_string())
     }
 }
 
 impl Setting<Vec<Clause>> {
     /// Returns the clauses with their origin.
-    pub(crate) fn labelled_clauses(&self) -> impl Iterator<Item = Clause> {
+    pub fn labelled_clauses(&self) -> impl Iterator<Item = Clause> {
         let origin: Arc<str> = self.origin.to_string().into();
         self.value.iter().map(move |clause| clause.clone().with_origin(origin.clone()))
     }
@@ -64,9 +71,8 @@ impl Setting<Vec<Clause>> {
 
 impl Origin {
     /// Returns the name of the resumed session that sets the value. Returns `None` for other places.
-    pub(crate) fn session(&self) -> Option<&str> {
+    pub fn session(&self) -> Option<&str> {
         match self {
-            #[cfg(feature = "journal")]
             Self::Session(name) => Some(name),
             _ => None,
         }
@@ -74,12 +80,11 @@ impl Origin {
 
     /// Returns the origin as JSON: `{"kind": "default"}`, `{"kind": "file", "path": …, "line": …}`,
     /// `{"kind": "environment", "variable": …}`, `{"kind": "session", "session": …}` or `{"kind": "flag", "flag": …}`.
-    pub(crate) fn document(&self) -> Value {
+    pub fn document(&self) -> Value {
         match self {
             Self::Default => json!({"kind": "default"}),
             Self::File { path, line } => json!({"kind": "file", "path": path.display().to_string(), "line": line}),
             Self::Environment(name) => json!({"kind": "environment", "variable": name}),
-            #[cfg(feature = "journal")]
             Self::Session(name) => json!({"kind": "session", "session": name}),
             Self::Flag(flag) => json!({"kind": "flag", "flag": flag}),
         }
@@ -94,7 +99,6 @@ impl fmt::Display for Origin {
             Self::Default => f.write_str("default"),
             Self::File { path, line } => write!(f, "{}:{line}", path.display()),
             Self::Environment(name) => f.write_str(name),
-            #[cfg(feature = "journal")]
             Self::Session(name) => write!(f, "session {name}"),
             Self::Flag(flag) => f.write_str(flag),
         }

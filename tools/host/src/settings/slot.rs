@@ -1,14 +1,14 @@
-//! [`Slot`]: the place of a key's value in [`Values`](super::keys::Values).
+//! [`Slot`]: the place of a key's value in a [`KeySet`](super::KeySet).
 
+use std::any::Any;
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent::{Cost, ReasoningEffort, ToolChoice};
 use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
 
-use super::disclosure_mode::DisclosureMode;
 use super::origin::{Origin, Setting};
 use crate::size::Size;
 
@@ -17,8 +17,9 @@ const DAY: u64 = 24 * 60 * 60;
 
 /// The place of a key's value: a [`Setting`] for a key with a default, an `Option` for one without, a `Vec` for a list to which
 /// every layer adds.
-pub(crate) trait Slot {
-    type Value: Document;
+pub trait Slot: Any + Clone + Debug + Send + Sync {
+    /// The type of a value.
+    type Value;
 
     /// Returns the values, including defaults.
     fn settings(&self) -> &[Setting<Self::Value>];
@@ -30,23 +31,48 @@ pub(crate) trait Slot {
     fn set(&self) -> Option<&Setting<Self::Value>> {
         self.settings().iter().find(|setting| setting.origin != Origin::Default)
     }
+}
 
-    /// Returns each value as JSON with its origin, or one null if there is none.
-    fn documents(&self) -> Vec<(Value, Origin)> {
-        let document = |setting: &Setting<Self::Value>| (setting.value.document(), setting.origin.clone());
-        match self.settings() {
-            [] => vec![(Value::Null, Origin::Default)],
-            settings => settings.iter().map(document).collect(),
+/// A slot whose type is not known. A method that takes another slot does nothing if that one is of another type.
+pub trait AnySlot: Any + Debug + Send + Sync {
+    /// Applies the values of a higher layer, as [`Slot::merge`] does.
+    fn merge_any(&mut self, upper: Box<dyn AnySlot>);
+
+    /// Takes the values of the other slot in place of its own.
+    fn replace(&mut self, other: Box<dyn AnySlot>);
+
+    /// Returns the origin of the first value that is not a default.
+    fn origin(&self) -> Option<&Origin>;
+
+    /// Returns a copy.
+    fn boxed(&self) -> Box<dyn AnySlot>;
+}
+
+impl<S: Slot> AnySlot for S {
+    fn merge_any(&mut self, upper: Box<dyn AnySlot>) {
+        let upper: Box<dyn Any> = upper;
+        if let Ok(upper) = upper.downcast() {
+            self.merge(*upper);
         }
+    }
+
+    fn replace(&mut self, other: Box<dyn AnySlot>) {
+        let other: Box<dyn Any> = other;
+        if let Ok(other) = other.downcast() {
+            *self = *other;
+        }
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        Some(&self.set()?.origin)
+    }
+
+    fn boxed(&self) -> Box<dyn AnySlot> {
+        Box::new(self.clone())
     }
 }
 
-/// A value that can be shown.
-pub(crate) trait Document {
-    fn document(&self) -> Value;
-}
-
-impl<T: Document> Slot for Setting<T> {
+impl<T: Clone + Debug + Send + Sync + 'static> Slot for Setting<T> {
     type Value = T;
 
     fn settings(&self) -> &[Self] {
@@ -60,7 +86,7 @@ impl<T: Document> Slot for Setting<T> {
     }
 }
 
-impl<T: Document> Slot for Option<Setting<T>> {
+impl<T: Clone + Debug + Send + Sync + 'static> Slot for Option<Setting<T>> {
     type Value = T;
 
     fn settings(&self) -> &[Setting<T>] {
@@ -74,7 +100,7 @@ impl<T: Document> Slot for Option<Setting<T>> {
     }
 }
 
-impl<T: Document> Slot for Vec<Setting<T>> {
+impl<T: Clone + Debug + Send + Sync + 'static> Slot for Vec<Setting<T>> {
     type Value = T;
 
     fn settings(&self) -> &[Setting<T>] {
@@ -84,6 +110,12 @@ impl<T: Document> Slot for Vec<Setting<T>> {
     fn merge(&mut self, upper: Self) {
         self.extend(upper.into_iter().filter(|setting| setting.origin != Origin::Default));
     }
+}
+
+/// A value that can be shown.
+pub trait Document {
+    /// Returns the value as a person would write it, without rounding.
+    fn document(&self) -> Value;
 }
 
 /// Implements [`Document`] for types that serialize as a person would write them.
@@ -105,43 +137,20 @@ impl Document for PathBuf {
     }
 }
 
-impl Document for ReasoningEffort {
-    fn document(&self) -> Value {
-        json!(self.name())
-    }
-}
-
-impl Document for ToolChoice {
-    fn document(&self) -> Value {
-        json!(self.to_string())
-    }
-}
-
-impl Document for DisclosureMode {
-    fn document(&self) -> Value {
-        json!(self.to_string())
-    }
-}
-
 impl Document for Rule {
     fn document(&self) -> Value {
         json!(self.to_string())
     }
 }
 
-/// Formats the value without rounding.
 impl Document for Duration {
     fn document(&self) -> Value {
-        match (self.as_secs() / DAY, Self::from_secs(self.as_secs() / DAY * DAY) == *self) {
-            (days @ 1.., true) => json!(format!("{days}d")),
-            _ => json!(format!("{self:?}")),
+        let days = self.as_secs() / DAY;
+        if days > 0 && Self::from_secs(days * DAY) == *self {
+            json!(format!("{days}d"))
+        } else {
+            json!(format!("{self:?}"))
         }
-    }
-}
-
-impl Document for Cost {
-    fn document(&self) -> Value {
-        json!(self.to_string())
     }
 }
 

@@ -62,7 +62,7 @@ impl KeySource {
             },
             Self::File(path) => {
                 let failed = |source| KeyError::File { path: path.clone(), source };
-                tools_text::read_input(File::open(path).map_err(failed)?, MAX_BYTES).map_err(failed)?
+                crate::read_input(File::open(path).map_err(failed)?, MAX_BYTES).map_err(failed)?
             }
         };
         let key = text.trim();

@@ -1,0 +1,46 @@
+//! The identity of the running program.
+
+use once_cell::sync::OnceCell;
+
+/// The running program. [`install`] sets it once; tests of libraries have the default.
+static RUNNING: OnceCell<Identity> = OnceCell::new();
+
+/// The name, the version and the default settings of a program.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// The name: letters, digits, `-` and `_`. The settings file, the variables and the folders are called after it.
+    pub name: &'static str,
+    /// The version that `--version` prints.
+    pub version: &'static str,
+    /// The default settings, in the format of the settings file.
+    pub settings: &'static str,
+}
+
+/// Makes this the running program. Returns false if one is running already.
+pub fn install(identity: Identity) -> bool {
+    RUNNING.set(identity).is_ok()
+}
+
+/// Returns the name of the running program.
+pub fn name() -> &'static str {
+    running().name
+}
+
+/// Returns the version of the running program.
+pub fn version() -> &'static str {
+    running().version
+}
+
+/// Returns the default settings as TOML.
+pub fn default_settings() -> &'static str {
+    running().settings
+}
+
+/// Returns the environment variable of a settings key, such as `TOOLCRIB_LIMITS_MAX_STEPS` for `limits.max_steps`.
+pub fn variable(key: &str) -> String {
+    format!("{}_{key}", name()).replace(['-', '.'], "_").to_ascii_uppercase()
+}
+
+fn running() -> &'static Identity {
+    RUNNING.get_or_init(|| Identity { name: "toolcrib", version: env!("CARGO_PKG_VERSION"), settings: "" })
+}

@@ -1,0 +1,47 @@
+//! Settings: keys that families declare, read from files, variables and flags, each value with its origin.
+//!
+//! [`declare_keys!`] declares a set of keys, and an [`Extension`](crate::Extension) submits it.
+
+mod access;
+mod declarations;
+mod error;
+mod file;
+mod key;
+mod kind;
+mod layer;
+mod origin;
+mod parser;
+mod project;
+mod project_file;
+mod reader;
+mod section;
+#[expect(clippy::module_inception, reason = "the file is called after its type")]
+mod settings;
+mod slot;
+mod trust;
+mod values;
+
+pub use access::AccessKeys;
+pub use error::SettingsError;
+pub use file::{FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules};
+pub use key::{AnyKey, FlagValue, Key, KeyAbout, KeyFlag};
+pub use kind::{
+    Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables, percent, printed,
+    replaced, size, tables, text,
+};
+pub use layer::Layer;
+/// Used by [`declare_keys!`].
+#[doc(hidden)]
+pub use once_cell::sync::Lazy;
+pub use origin::{Origin, Setting};
+pub use parser::{
+    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, number, proxy_url, switch, time, url,
+    variable,
+};
+pub use project::{CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
+pub use section::{Section, TomlType};
+pub use settings::Settings;
+pub use slot::{AnySlot, Document, Slot};
+pub use values::{KeySet, Values};
+
+pub use crate::declare_keys;

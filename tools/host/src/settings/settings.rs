@@ -1,0 +1,212 @@
+//! [`Settings`]: the effective settings, merged from files, environment and command line.
+
+use std::path::{Path, PathBuf};
+
+use tools::policy::Rule;
+use tools::{Clause, Grant};
+
+use super::access::AccessKeys;
+use super::error::SettingsError;
+use super::file::SettingsFile;
+use super::layer::Layer;
+use super::origin::{Origin, Setting};
+use super::values::{KeySet, Values};
+use crate::folders;
+use crate::trust::Unapproved;
+
+/// The effective settings, each with its origin, and the searched files.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    values: Values,
+    /// Grants that follow from other settings. No person named them, so they are no consent.
+    implied: Vec<Setting<Clause>>,
+    /// The values of lower layers in which a higher one replaced an owner that its keys need.
+    replaced: Vec<Values>,
+    /// The grant of a job, which limits the others, and its rules.
+    job: Option<(Grant, Vec<Rule>)>,
+    /// Files of the command that no tool may reach.
+    hidden: Vec<PathBuf>,
+    /// Files of the command that decide what tools may do.
+    control: Vec<PathBuf>,
+    /// The searched files, existing or not.
+    files: Vec<SettingsFile>,
+}
+
+impl Settings {
+    /// Merges the layers of files in ascending precedence, then the profile, the environment and the flags.
+    ///
+    /// # Errors
+    /// Returns an error if a layer contradicts itself, or names a profile that no file has.
+    pub fn from_layers(
+        mut layers: Vec<Layer>,
+        environment: Values,
+        flags: Values,
+        files: Vec<SettingsFile>,
+    ) -> Result<Self, SettingsError> {
+        let of_files = layers.iter().rev().map(|layer| &layer.values);
+        let profile = [&flags, &environment]
+            .into_iter()
+            .chain(of_files)
+            .find_map(|values| values.of::<AccessKeys>().profile.clone());
+        let profile = profile.map(|name| take_profile(&mut layers, &name)).transpose()?;
+        let mut settings = Self { files, ..Self::default() };
+        for values in layers.into_iter().map(|layer| layer.values).chain(profile).chain([environment]) {
+            settings.merge(values)?;
+        }
+        // --no-default-grants drops every grant except those of flags.
+        let of_flags = &flags.of::<AccessKeys>().default_grants;
+        if of_flags.origin != Origin::Default && !of_flags.value {
+            let access: &mut AccessKeys = settings.values.of_mut();
+            access.grants.clear();
+            access.within.clear();
+        }
+        settings.merge(flags)?;
+        if !settings.access().default_grants.value {
+            let is_named = |grant: &Setting<Clause>| grant.origin != Origin::Default;
+            settings.values.of_mut::<AccessKeys>().grants.retain(is_named);
+        }
+        Ok(settings)
+    }
+
+    /// Returns the values of a set of keys. Those of a family that is not linked are unset.
+    pub fn of<K: KeySet>(&self) -> &K {
+        self.values.of()
+    }
+
+    /// Returns the values of all keys.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// Changes the values of a set of keys.
+    #[must_use]
+    pub fn edit<K: KeySet + Default>(mut self, change: impl FnOnce(&mut K)) -> Self {
+        change(self.values.of_mut());
+        self
+    }
+
+    /// Returns the searched files, existing or not.
+    pub fn files(&self) -> &[SettingsFile] {
+        &self.files
+    }
+
+    /// Returns the values of lower layers in which a higher one replaced an owner that its keys need, such as the provider of a URL.
+    pub fn replaced(&self) -> &[Values] {
+        &self.replaced
+    }
+
+    /// Adds a default grant, which may have the origin of another setting.
+    #[must_use]
+    pub fn with_default_grant(mut self, clause: Setting<Clause>) -> Self {
+        if self.access().default_grants.value {
+            self.implied.push(clause);
+        }
+        self
+    }
+
+    /// Adds a rule that follows from another setting.
+    #[must_use]
+    pub fn with_rule(mut self, rule: Setting<Rule>) -> Self {
+        self.values.of_mut::<AccessKeys>().policy.push(rule);
+        self
+    }
+
+    /// Limits the grant to that of a job, and adds its rules.
+    #[must_use]
+    pub fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
+        Self { job: Some((grant, rules)), ..self }
+    }
+
+    /// Hides these files of the command from tools, inside or outside the root.
+    #[must_use]
+    pub fn with_hidden_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.hidden.extend(files);
+        self
+    }
+
+    /// Adds files of the command that decide what tools may do: each write or removal needs approval.
+    #[must_use]
+    pub fn with_control_files(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.control.extend(files);
+        self
+    }
+
+    /// Returns the grant of the session. `within` narrows the grants of files and defaults, not those of flags.
+    pub fn grant(&self) -> Grant {
+        let is_flag = |grant: &&Setting<Clause>| matches!(grant.origin, Origin::Flag(_));
+        let labelled = |grant: &Setting<Clause>| grant.labelled(Clause::with_origin);
+        let access = self.access();
+        let from_flags = || access.grants.iter().filter(is_flag).map(labelled);
+        let all = Grant::new(access.grants.iter().chain(&self.implied).map(labelled));
+        let within = |grant: Grant, within: &_| grant.narrowed(Setting::labelled_clauses(within).chain(from_flags()));
+        let grant = access.within.iter().fold(all, within);
+        self.job.iter().fold(grant, |grant, (job, _)| grant.intersect(job))
+    }
+
+    /// Returns the rules of the policy that a person can change, and those of the job.
+    pub fn rules(&self) -> impl Iterator<Item = Rule> {
+        let of_job = self.job.iter().flat_map(|(_, rules)| rules).cloned();
+        self.access().policy.iter().map(|rule| rule.labelled(Rule::with_origin)).chain(of_job)
+    }
+
+    /// Returns the searched files, and those of the command that decide what tools may do. The user's file is left out, because no tool can
+    /// reach it.
+    pub fn control_files(&self) -> impl Iterator<Item = &Path> {
+        let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
+        files.chain(self.control.iter().map(PathBuf::as_path))
+    }
+
+    /// Returns the files of the command that no tool may reach.
+    pub fn hidden_files(&self) -> impl Iterator<Item = &Path> {
+        self.hidden.iter().map(PathBuf::as_path)
+    }
+
+    /// Returns the contents of the project's files that nobody has approved.
+    pub fn unapproved(&self) -> impl Iterator<Item = &Unapproved> {
+        self.files.iter().filter_map(|file| file.unapproved.as_ref())
+    }
+
+    fn access(&self) -> &AccessKeys {
+        self.of()
+    }
+
+    /// Merges the values of a higher layer.
+    fn merge(&mut self, upper: Values) -> Result<(), SettingsError> {
+        for key in Values::keys() {
+            if let Some(other) = key.instead_of
+                && upper.origin(other).is_some()
+                && let Some(origin) = upper.origin(key.name)
+            {
+                let reason = format!("conflicts with {other}; remove one of them");
+                return Err(SettingsError::Value { origin: origin.clone(), key: key.name.to_owned(), reason });
+            }
+        }
+        let owners: Vec<_> = Values::keys().filter(|key| key.needs_owner).filter_map(|key| key.owner).collect();
+        if owners.iter().any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper)) {
+            self.replaced.push(self.values.clone());
+        }
+        self.values.apply(upper);
+        for key in Values::keys().filter(|key| key.needs_owner) {
+            if let (Some(owner), Some(origin)) = (key.owner, self.values.origin(key.name))
+                && self.values.origin(owner).is_none()
+            {
+                return Err(SettingsError::NoOwner { origin: origin.clone(), key: key.name, owner });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes the profile from the highest layer that has one of this name.
+fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Values, SettingsError> {
+    if let Some(profile) = layers.iter_mut().rev().find_map(|layer| layer.profiles.remove(&name.value)) {
+        return Ok(profile.value);
+    }
+    let known: Vec<_> = layers.iter().flat_map(|layer| layer.profiles.keys().map(String::as_str)).collect();
+    let advice = if known.is_empty() {
+        format!("add a table [profiles.{}] to {}", name.value, folders::settings_name())
+    } else {
+        format!("the profiles are {}", known.join(", "))
+    };
+    Err(SettingsError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })
+}

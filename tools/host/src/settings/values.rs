@@ -1,0 +1,192 @@
+//! [`Values`]: the values of all keys, in one layer or merged.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::path::Path;
+
+use once_cell::sync::Lazy;
+use serde_json::Value;
+
+use super::access::AccessKeys;
+use super::error::SettingsError;
+use super::key::{self, AnyKey, KeyAbout};
+use super::origin::Origin;
+use super::section::Section;
+use super::slot::AnySlot;
+use crate::extension;
+
+/// The keys of all linked families, by their sets.
+static KEYS: Lazy<Vec<Vec<Box<dyn AnyKey>>>> =
+    Lazy::new(|| Values::default().sets.iter().map(|set| set.keys()).collect());
+
+/// The values of a set of keys. [`declare_keys!`](crate::declare_keys) implements it.
+pub trait KeySet: Any + Debug + Send + Sync {
+    /// Returns the values of a layer that sets none.
+    fn unset() -> &'static Self
+    where
+        Self: Sized;
+
+    /// Returns the keys.
+    fn keys(&self) -> Vec<Box<dyn AnyKey>>;
+
+    /// Returns the slots of the keys, in their order.
+    fn slots(&self) -> Vec<&dyn AnySlot>;
+
+    /// Returns the slots of the keys, in their order.
+    fn slots_mut(&mut self) -> Vec<&mut dyn AnySlot>;
+
+    /// Returns a copy.
+    fn boxed(&self) -> Box<dyn KeySet>;
+}
+
+/// The values of the keys of all linked families, in one layer or merged.
+#[derive(Debug)]
+pub struct Values {
+    sets: Vec<Box<dyn KeySet>>,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        let own: Box<dyn KeySet> = Box::new(AccessKeys::default());
+        let of_families = extension::list().into_iter().flat_map(|extension| (extension.keys)());
+        Self { sets: [own].into_iter().chain(of_families).collect() }
+    }
+}
+
+impl Clone for Values {
+    fn clone(&self) -> Self {
+        Self { sets: self.sets.iter().map(|set| set.boxed()).collect() }
+    }
+}
+
+impl Values {
+    /// Returns the values of a set of keys. Those of a family that is not linked are unset.
+    pub fn of<K: KeySet>(&self) -> &K {
+        let of_type = self.sets.iter().find_map(|set| {
+            let set: &dyn Any = &**set;
+            set.downcast_ref()
+        });
+        match of_type {
+            Some(keys) => keys,
+            None => K::unset(),
+        }
+    }
+
+    /// Returns the values of a set of keys for changes. Those of a family that is not linked take no part in layers.
+    pub fn of_mut<K: KeySet + Default>(&mut self) -> &mut K {
+        let at = self.sets.iter().position(|set| {
+            let set: &dyn Any = &**set;
+            set.is::<K>()
+        });
+        let at = at.unwrap_or_else(|| {
+            self.sets.push(Box::new(K::default()));
+            self.sets.len() - 1
+        });
+        let set: &mut dyn Any = &mut *self.sets[at];
+        set.downcast_mut().expect("the set at this place is of the type")
+    }
+
+    /// Returns what is said about all keys.
+    pub fn keys() -> impl Iterator<Item = &'static KeyAbout> {
+        KEYS.iter().flatten().map(|key| key.about())
+    }
+
+    /// Returns every value as JSON, with its key and its origin.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static KeyAbout, Value, Origin)> {
+        self.entries()
+            .flat_map(|(key, slot)| key.documents(slot).into_iter().map(|(value, origin)| (key.about(), value, origin)))
+    }
+
+    /// Reads the keys of a file, or those of a profile.
+    pub(super) fn read(section: &mut Section<'_>, is_profile: bool) -> Result<Self, SettingsError> {
+        let mut values = Self::default();
+        for (key, slot) in values.entries_mut() {
+            if (key.about().in_profile || !is_profile)
+                && let Some(read) = key.read(section)?
+            {
+                slot.replace(read);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Returns the values of the texts that `lookup` finds for the keys, such as those of flags.
+    ///
+    /// # Errors
+    /// Returns the errors of `lookup`, and one for a text that is no value of its key.
+    pub fn from_texts(
+        lookup: impl Fn(&KeyAbout) -> Result<Option<(Vec<String>, Origin)>, SettingsError>,
+    ) -> Result<Self, SettingsError> {
+        let mut values = Self::default();
+        for (key, slot) in values.entries_mut() {
+            if let Some((texts, origin)) = lookup(key.about())? {
+                slot.replace(key.parse(&texts, &origin)?);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Applies the values of a higher layer. The keys of both layers stay as they are: see [`Settings`](super::Settings) for layers.
+    pub fn merge(&mut self, upper: Self) {
+        let upper: Vec<_> = upper.entries().map(|(_, slot)| slot.boxed()).collect();
+        self.entries_mut().zip(upper).for_each(|((_, slot), upper)| slot.merge_any(upper));
+    }
+
+    /// Applies the values of a higher layer. A key does not outlive the value of its owner beside which it was set, nor another key that
+    /// sets the same.
+    pub(super) fn apply(&mut self, upper: Self) {
+        let outlived: Vec<_> = Self::keys().filter(|key| self.is_outlived(key, &upper)).map(|key| key.name).collect();
+        for (key, slot) in self.entries_mut() {
+            if outlived.contains(&key.about().name) {
+                slot.replace(key.default());
+            }
+        }
+        self.merge(upper);
+    }
+
+    fn is_outlived(&self, key: &KeyAbout, upper: &Self) -> bool {
+        let has = |name: &str| upper.origin(name).is_some();
+        key.instead_of.is_some_and(|other| has(key.name) || has(other))
+            || key.owner.is_some_and(|owner| self.changes(owner, upper))
+    }
+
+    /// Returns true if the higher layer sets another value of this key, or the first one.
+    pub(super) fn changes(&self, name: &str, upper: &Self) -> bool {
+        upper.origin(name).is_some() && (self.origin(name).is_none() || self.document(name) != upper.document(name))
+    }
+
+    /// Returns the first key of this untrusted project that the user's values do not permit, and the reason.
+    pub(super) fn refusal(&self, user: &Self) -> Option<(&'static str, &Origin, &'static str)> {
+        self.entries().zip(user.entries()).find_map(|((key, project), (_, user))| {
+            let (origin, reason) = key.refusal(project, user)?;
+            Some((key.about().name, origin, reason))
+        })
+    }
+
+    /// Returns the origin of a key's first value that is not a default.
+    pub(super) fn origin(&self, name: &str) -> Option<&Origin> {
+        self.entry(name)?.1.origin()
+    }
+
+    /// Returns the files of the keys that name a file with a secret.
+    pub fn secret_files(&self) -> impl Iterator<Item = &Path> {
+        self.entries().filter(|(key, _)| key.about().is_secret_file).filter_map(|(_, slot)| key::path(slot))
+    }
+
+    fn document(&self, name: &str) -> Option<Value> {
+        let (key, slot) = self.entry(name)?;
+        Some(key.documents(slot).into_iter().map(|(value, _)| value).collect())
+    }
+
+    fn entry(&self, name: &str) -> Option<(&'static dyn AnyKey, &dyn AnySlot)> {
+        self.entries().find(|(key, _)| key.about().name == name)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (&'static dyn AnyKey, &dyn AnySlot)> {
+        KEYS.iter().zip(&self.sets).flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots()))
+    }
+
+    fn entries_mut(&mut self) -> impl Iterator<Item = (&'static dyn AnyKey, &mut dyn AnySlot)> {
+        KEYS.iter().zip(&mut self.sets).flat_map(|(keys, set)| keys.iter().map(|key| &**key).zip(set.slots_mut()))
+    }
+}
