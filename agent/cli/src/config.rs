@@ -9,6 +9,8 @@ mod keys;
 mod model_price;
 mod parser;
 mod secret;
+#[cfg(test)]
+mod untrusted;
 
 use std::path::{Path, PathBuf};
 
@@ -69,16 +71,13 @@ impl ConfigOptions {
         let mut loaded = match (&self.config, self.no_config) {
             (Some(path), _) => settings::load_named(path)?,
             (None, true) => settings::Loaded::default(),
-            (None, false) => settings::load_default(&working_directory()?)?,
+            (None, false) => settings::load_default(&working_directory()?, trust::tell_narrowing)?,
         };
         loaded.layers.insert(0, settings::built_in()?);
         for ignored in loaded.files.iter().filter(|file| file.state == FileState::Ignored) {
             let path = ignored.path.display();
             notice::warning(&format!("{path} belongs to another user and is ignored; trust its directory to use it"));
         }
-        loaded.files.iter().filter(|file| matches!(file.state, FileState::Unapproved(_))).for_each(|file| {
-            file.unapproved.iter().for_each(trust::tell_narrowing);
-        });
         let (mut environment, mut flags) = (environment::values()?, flags);
         let merged = |environment: &Values, flags: &Values| {
             Settings::from_layers(loaded.layers.clone(), environment.clone(), flags.clone(), loaded.files.clone())

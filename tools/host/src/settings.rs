@@ -39,9 +39,11 @@ pub use parser::{
     variable,
 };
 pub use project::{CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
+pub use reader::layer;
 pub use section::{Section, TomlType};
 pub use settings::Settings;
 pub use slot::{AnySlot, Document, Slot};
+pub use trust::check;
 pub use values::{KeySet, Values};
 
 pub use crate::declare_keys;

@@ -158,7 +158,7 @@ fn every_setting_is_listed_with_its_line() {
 fn the_help_shows_a_file_that_can_be_read() {
     let crib = Crib::new();
     let help = crib.run(&["config", "--help"]).expect(0).stdout;
-    let start = help.find("  provider = ").unwrap();
+    let start = help.find("  profile = ").unwrap();
     write_user(&crib, &help[start..help.find("  model, base_url, key_env").unwrap()]);
     let document = config(&crib, &[]);
     assert_eq!(setting(&document, "limits.max_steps").0, json!(10));

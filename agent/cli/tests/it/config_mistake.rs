@@ -11,7 +11,7 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
     let crib = Crib::new();
     for (text, line, parts) in [
         ("\nmodle = 'x'", 2, &["unknown setting modle", "did you mean model?"][..]),
-        ("zzz = 1", 1, &["unknown setting zzz", "the settings here are provider, model"]),
+        ("zzz = 1", 1, &["unknown setting zzz", "the settings here are profile, default_grants"]),
         ("[limits]\nmax_step = 1", 2, &["limits.max_step", "did you mean limits.max_steps?"]),
         ("max_steps = 3", 1, &["unknown setting max_steps", "did you mean limits.max_steps?"]),
         ("[http]\nsearch_key_env = 'A'", 2, &["did you mean web.search_key_env?"]),

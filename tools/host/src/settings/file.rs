@@ -71,8 +71,9 @@ pub fn rules(path: &Path) -> Result<Vec<Setting<Rule>>, SettingsError> {
     reader::rules(&Arc::from(&*path), &project_file::text(&path).map_err(refused)?)
 }
 
-/// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved.
-pub fn load_default(directory: &Path) -> Result<Loaded, SettingsError> {
+/// Loads the user's file, and those of the project for this directory. Tells about contents that nobody has approved,
+/// also if they lead to an error.
+pub fn load_default(directory: &Path, tell: impl Fn(&Unapproved)) -> Result<Loaded, SettingsError> {
     let (mut loaded, user_layer) = load_user()?;
     let (home, user) = (home(), folders::settings());
     let found = project_file::find(directory, user.as_deref(), home.as_deref(), &user_layer)?;
@@ -92,7 +93,10 @@ pub fn load_default(directory: &Path) -> Result<Loaded, SettingsError> {
                 let state = match (&found.trusting, &found.unapproved) {
                     (None, _) => FileState::Untrusted,
                     (Some(origin), None) => FileState::Trusted(origin.clone()),
-                    (Some(origin), Some(_)) => FileState::Unapproved(origin.clone()),
+                    (Some(origin), Some(unapproved)) => {
+                        tell(unapproved);
+                        FileState::Unapproved(origin.clone())
+                    }
                 };
                 found.check(&below, user.as_deref())?;
                 below.apply(found.layer.clone());

@@ -12,7 +12,10 @@ use super::section::Section;
 use super::values::Values;
 
 /// Reads the text of the file at this absolute path. `~/` stands for `home`.
-pub(super) fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result<Layer, SettingsError> {
+///
+/// # Errors
+/// Returns an error if the text is not TOML, or a setting is unknown or has a wrong value.
+pub fn layer(path: &Arc<Path>, text: &str, home: Option<&Path>) -> Result<Layer, SettingsError> {
     let mut file = Section::parse(path, text, home)?;
     let values = Values::read(&mut file, false)?;
     let profile = |(name, mut section): (Setting<String>, Section<'_>)| {

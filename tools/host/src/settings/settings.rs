@@ -172,14 +172,11 @@ impl Settings {
 
     /// Merges the values of a higher layer.
     fn merge(&mut self, upper: Values) -> Result<(), SettingsError> {
-        for key in Values::keys() {
-            if let Some(other) = key.instead_of
-                && upper.origin(other).is_some()
-                && let Some(origin) = upper.origin(key.name)
-            {
-                let reason = format!("conflicts with {other}; remove one of them");
-                return Err(SettingsError::Value { origin: origin.clone(), key: key.name.to_owned(), reason });
-            }
+        // Of two that exclude each other, the second is named.
+        let pairs = Values::keys().filter_map(|key| Some((key.name, upper.origin(key.name)?, key.instead_of?)));
+        if let Some((key, origin, other)) = pairs.filter(|(_, _, other)| upper.origin(other).is_some()).last() {
+            let reason = format!("conflicts with {other}; remove one of them");
+            return Err(SettingsError::Value { origin: origin.clone(), key: key.to_owned(), reason });
         }
         let owners: Vec<_> = Values::keys().filter(|key| key.needs_owner).filter_map(|key| key.owner).collect();
         if owners.iter().any(|owner| self.values.origin(owner).is_some() && self.values.changes(owner, &upper)) {
