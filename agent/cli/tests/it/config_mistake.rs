@@ -18,7 +18,7 @@ fn a_mistake_is_reported_with_line_key_and_advice() {
         ("[limits]\nmodel = 'x'", 2, &["unknown setting limits.model", "did you mean model?"]),
         ("[timeouts]\n\nconnct = 1", 3, &["timeouts.connct", "timeouts.connect"]),
         ("[profiles.a]\ngrant = ['x']", 2, &["profiles.a.grant", "profiles.a.grants"]),
-        ("[profiles.a]\nmodel = 'x'", 2, &["profiles.a.model", "the settings here are select"]),
+        ("[profiles.a]\nmodel = 'x'", 2, &["profiles.a.model", "the settings here are default_grants"]),
         ("[profiles]\na = 1", 2, &["profiles.a must be a table, not 1"]),
         ("model = 1", 1, &["model must be a string, not 1"]),
         ("model = ' '", 1, &["model is empty"]),
