@@ -1,6 +1,5 @@
 //! The settings of `toolcrib.toml`, the environment and the command line. `keys.rs` declares each key.
 
-mod channel;
 mod disclosure_mode;
 mod environment;
 mod flags;
@@ -8,19 +7,16 @@ mod help;
 mod keys;
 mod model_price;
 mod parser;
-mod secret;
 #[cfg(test)]
 mod untrusted;
 
 use std::path::{Path, PathBuf};
 
-use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
+use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use clap::Args;
 use host::settings::{self, AccessKeys};
 use host::trust::Content;
 
-#[cfg(feature = "web")]
-pub(crate) use channel::Channel;
 pub(crate) use disclosure_mode::DisclosureMode;
 pub(crate) use flags::{KeyFlags, QuestionFlag, SelectFlag, SessionFlags, ToolFlags};
 pub(crate) use help::help;
@@ -29,11 +25,7 @@ pub(crate) use host::settings::{
 };
 pub(crate) use keys::ProgramKeys;
 pub(crate) use keys::disclosure::DisclosureKeys;
-pub(crate) use keys::network::NetworkKeys;
 use keys::requests::RequestKeys;
-pub(crate) use keys::speech::SpeechKeys;
-#[cfg(feature = "web")]
-pub(crate) use secret::Secret;
 
 use crate::{notice, trust};
 
@@ -109,18 +101,11 @@ fn working_directory() -> Result<PathBuf, SettingsError> {
 
 /// The settings of the program itself.
 pub(crate) trait ProgramSettings {
-    /// Returns the settings of the command line and the defaults.
-    #[cfg(test)]
-    fn from_flags(flags: Values) -> Self;
-
     /// Returns the keys of sessions and their models.
     fn program(&self) -> &ProgramKeys;
 
     /// Returns the keys that decide what tools may do.
     fn access(&self) -> &AccessKeys;
-
-    /// Returns the keys of requests of tools.
-    fn network(&self) -> &NetworkKeys;
 
     /// Returns the rules that choose the session's tools.
     fn selection(&self) -> Result<Selection, InvalidSelection>;
@@ -128,32 +113,20 @@ pub(crate) trait ProgramSettings {
     /// Returns the timeouts and retries of provider requests.
     fn request_policy(&self) -> (Timeouts, RetryPolicy);
 
-    /// Returns the files of the secrets of tools' requests and of the channels, which no tool may read.
-    fn secret_files(&self) -> impl Iterator<Item = &Path>;
-
     /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
     /// around the root, which is a mistake: the channel or the secret says so where it is used.
-    fn files_hidden_in(&self, root: &str) -> impl Iterator<Item = &Path>;
+    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf>;
 
     /// Returns the files that decide what tools may do: the searched ones but the user's, the key file, and those of the command.
     fn deciding_files(&self) -> impl Iterator<Item = &Path>;
 }
 
 impl ProgramSettings for Settings {
-    #[cfg(test)]
-    fn from_flags(flags: Values) -> Self {
-        Self::from_layers(Vec::new(), Values::default(), flags, Vec::new()).unwrap()
-    }
-
     fn program(&self) -> &ProgramKeys {
         self.of()
     }
 
     fn access(&self) -> &AccessKeys {
-        self.of()
-    }
-
-    fn network(&self) -> &NetworkKeys {
         self.of()
     }
 
@@ -174,24 +147,10 @@ impl ProgramSettings for Settings {
         (timeouts, retries)
     }
 
-    fn secret_files(&self) -> impl Iterator<Item = &Path> {
-        let of_secrets = self.program().secrets.iter().filter_map(|secret| match &secret.value.source {
-            KeySource::File(path) => Some(path.as_path()),
-            _ => None,
-        });
-        let of_channels = self.program().channels.iter().flat_map(|channel| {
-            let secrets = channel.value.secrets.values().filter_map(|place| match place {
-                KeySource::File(path) => Some(path.as_path()),
-                _ => None,
-            });
-            secrets.chain(channel.value.files.iter().map(|file| file.as_path()))
-        });
-        of_secrets.chain(of_channels).chain(self.values().secret_files())
-    }
-
-    fn files_hidden_in(&self, root: &str) -> impl Iterator<Item = &Path> {
-        let is_around = move |file: &&Path| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
-        self.hidden_files().chain(self.secret_files().filter(move |file| !is_around(file)))
+    fn files_hidden_in(&self, root: &str) -> Vec<PathBuf> {
+        let is_around = |file: &PathBuf| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
+        let of_secrets = self.secret_files().into_iter().filter(|file| !is_around(file));
+        self.hidden_files().map(PathBuf::from).chain(of_secrets).collect()
     }
 
     fn deciding_files(&self) -> impl Iterator<Item = &Path> {

@@ -3,6 +3,7 @@
 use host::settings::AccessKeys;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent::SessionConsent;
 use clap::Args;
@@ -20,13 +21,12 @@ use crate::dialogue::{self, Dialogue};
 use crate::error::Error;
 use crate::ineffective;
 use crate::mcp;
+use crate::notice;
 use crate::person::TerminalPerson;
 use crate::policy::{self, PolicyOptions};
 use crate::program;
 use crate::refusal::{self, Ungranted};
 use crate::root::RootOption;
-use crate::speech;
-use crate::web;
 use host::trust::Content;
 
 /// The options of commands that run tools.
@@ -76,7 +76,7 @@ impl HostOptions {
         let (grants, rules): (Vec<_>, Vec<_>) = allowed.into_iter().map(allow).unzip();
         flags.of_mut::<AccessKeys>().grants.extend(grants);
         flags.of_mut::<AccessKeys>().policy.extend(rules);
-        let settings = speech::access(web::access(self.config.settings(flags)?)?)?;
+        let settings = host::with_access(self.config.settings(flags)?)?;
         let settings = settings.with_control_files(self.policy.policy.clone());
         let reads = reads.into_iter().map(Setting::from_default);
         let settings = reads.fold(settings, Settings::with_default_grant);
@@ -109,7 +109,7 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
         let context = self.root.context(self.config.reads_files(), settings, &of_servers)?;
-        web::warn_missing(settings)?;
+        warn_once(settings)?;
         let mut context = context
             .with_service(Exposure::new())
             .with_grant(settings.grant())
@@ -158,4 +158,13 @@ fn for_one_call(cx: ToolContext) -> ToolContext {
     let mut services = cx.services().clone();
     Tasks::offer_for_one_call(&mut services);
     cx.with_services(services)
+}
+
+/// Prints the warnings of the families, once in a process: `listen` and `cron run` open many sessions.
+fn warn_once(settings: &Settings) -> Result<(), Error> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if !WARNED.swap(true, Ordering::Relaxed) {
+        host::notices(settings)?.iter().for_each(|warning| notice::warning(warning));
+    }
+    Ok(())
 }

@@ -9,7 +9,7 @@ use tools::{Clause, Effects, ErrorCode};
 
 use crate::config::{Origin, ProgramSettings as _, Settings};
 use crate::root::RootOption;
-use crate::{mcp, notice, program, web};
+use crate::{mcp, notice, program};
 
 /// The schemes of tools of MCP servers, of hosts that programs reach, and of effects without targets.
 const OTHER_SCHEMES: [&str; 3] = ["mcp", "net", "world"];
@@ -83,11 +83,7 @@ fn fault(clause: &Clause, known: &BTreeSet<String>, settings: &Settings) -> Opti
     }
     match scheme {
         "memory" if !is_scope(pattern) => Some("the scopes of memories are user, project and project/NAME".to_owned()),
-        "message" => {
-            let channels = web::channel_names(settings).filter(|names| !names.contains(&pattern))?;
-            Some(format!("the channels are {}", channels.join(", ")))
-        }
-        _ => None,
+        _ => host::clause_fault(clause, settings),
     }
 }
 

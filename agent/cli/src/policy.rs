@@ -98,7 +98,7 @@ mod tests {
         let grant = |clause: &&str| Setting::from_flag("--grant", clause.parse().unwrap());
         let mut flags = Values::default();
         flags.of_mut::<AccessKeys>().grants = clauses.iter().map(grant).collect();
-        Settings::from_flags(flags)
+        Settings::from_flags(flags).unwrap()
     }
 
     fn verdict(policy: &Policy, target: &str) -> Verdict {
@@ -132,7 +132,7 @@ mod tests {
         let policy = vec![Setting::from_flag("--policy", rule)];
         let mut flags = Values::default();
         flags.of_mut::<AccessKeys>().policy = policy;
-        let settings = Settings::from_flags(flags);
+        let settings = Settings::from_flags(flags).unwrap();
         let policy = options(&[]).session_policy(&settings);
         assert_eq!(verdict_for("exec.stop", &policy, "program:write:t1"), Verdict::Ask);
     }

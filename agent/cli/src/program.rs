@@ -6,7 +6,7 @@ use std::env;
 use agent::provider::ModelService;
 use agent::{ProviderError, ProviderOptions, ProviderSubmission};
 use host::program::Identity;
-pub(crate) use host::program::{name, variable, version};
+pub(crate) use host::program::{name, services, variable, version};
 use once_cell::sync::OnceCell;
 use tools::Services;
 
@@ -32,7 +32,6 @@ static RUNNING: OnceCell<Program> = OnceCell::new();
 #[derive(Debug)]
 pub struct Program {
     identity: Identity,
-    services: Services,
     providers: Vec<ProviderSubmission>,
 }
 
@@ -40,8 +39,12 @@ impl Program {
     /// Creates the program `toolcrib`.
     pub fn new() -> Self {
         Self {
-            identity: Identity { name: "toolcrib", version: env!("CARGO_PKG_VERSION"), settings: "" },
-            services: Services::new(),
+            identity: Identity {
+                name: "toolcrib",
+                version: env!("CARGO_PKG_VERSION"),
+                settings: "",
+                services: Services::new(),
+            },
             providers: Vec::new(),
         }
     }
@@ -80,7 +83,7 @@ impl Program {
     /// and the `WebSearch` of the settings. A session and `doctor` name the settings that an added one replaces.
     #[must_use]
     pub fn with_service<T: Send + Sync + 'static>(mut self, service: T) -> Self {
-        self.services.insert(service);
+        self.identity.services.insert(service);
         self
     }
 
@@ -103,11 +106,6 @@ impl Default for Program {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Returns the services that the program adds.
-pub(crate) fn services() -> Services {
-    running().services.clone()
 }
 
 /// Returns the provider of that name: an added one, or a linked one.

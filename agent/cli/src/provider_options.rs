@@ -127,7 +127,7 @@ mod tests {
         keys.max_output_tokens = Some(Setting::from_default(1000));
         keys.streaming = Setting::from_flag("--no-streaming", false);
         keys.temperature = Some(Setting::from_default(0.5));
-        let settings = Settings::from_flags(flags);
+        let settings = Settings::from_flags(flags).unwrap();
         for (options, temperature) in [(general(&settings), None), (from_settings(&settings, None), Some(0.5))] {
             assert_eq!((options.generation.max_output_tokens, options.streaming), (Some(1000), Some(false)));
             assert_eq!(options.generation.temperature, temperature);

@@ -24,8 +24,6 @@ use crate::notice;
 use crate::program;
 use crate::reserved_files;
 use crate::skills::{self, Library};
-use crate::speech;
-use crate::web;
 use host::folders;
 
 /// The option of commands that open the workspace.
@@ -68,7 +66,7 @@ impl RootOption {
 
     /// Returns the services of a session that makes no calls, with these skills.
     pub(crate) fn services_with(&self, settings: &Settings, library: &Library) -> Result<Services, Error> {
-        let mut services = self.services_hiding(std::iter::empty(), settings, library)?;
+        let mut services = self.services_hiding(Vec::new(), settings, library)?;
         services.insert(Plan::new());
         services.insert(unused_models());
         services.insert_absent::<ToolFinder>("a session offers it if it has more tools than its requests offer");
@@ -86,34 +84,28 @@ impl RootOption {
         let workspace = self.workspace()?;
         let library = Library::load(workspace.clone(), reads_project, settings);
         let services = self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
-        reserved_files::create(&services, settings.secret_files())?;
+        reserved_files::create(&services, settings.secret_files().iter().map(PathBuf::as_path))?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
         let control = settings.deciding_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
         Ok(in_workspace(ToolContext::new().with_services(services), control))
     }
 
     /// Returns the services for tools, which hide these files and the program's own folders.
-    fn services_hiding<'a>(
-        &self,
-        hidden: impl Iterator<Item = &'a Path>,
-        settings: &Settings,
-        library: &Library,
-    ) -> Result<Services, Error> {
+    fn services_hiding(&self, hidden: Vec<PathBuf>, settings: &Settings, library: &Library) -> Result<Services, Error> {
         let mut services = program::services();
         if services.get::<SubAgents>().is_none() {
             services.insert(SubAgents::new());
         }
         services.insert(OutputStore::new());
         Tasks::offer(&mut services);
-        let hidden = folders::own().chain(hidden.map(Path::to_owned));
+        let hidden = folders::own().chain(hidden);
         insert_workspace(&mut services, self.root.as_deref().unwrap_or(Path::new(".")), hidden)?;
         insert_sandbox(&mut services, settings, library);
         authorship::insert(&mut services, Path::new(&self.workspace()?));
         memory::insert(&mut services, self.root.as_deref().unwrap_or(Path::new(".")));
         #[cfg(feature = "cron")]
         jobs::insert(&mut services, self.workspace()?);
-        web::insert(&mut services, settings)?;
-        speech::insert(&mut services, settings)?;
+        host::insert_services(settings, &mut services)?;
         skills::insert(&mut services, library);
         Ok(services)
     }

@@ -40,7 +40,6 @@ use crate::root::unused_models;
 use crate::skills;
 use crate::system_text;
 use crate::telemetry::Telemetry;
-use crate::web;
 
 /// The options of commands that run one session.
 #[derive(Args, Clone, Debug)]
@@ -134,7 +133,11 @@ impl SessionOptions {
         let target = ProviderChoice::from_settings(&settings).name().target().ok();
         let clause = target.map(|target| Setting::from_default(target.to_clause()));
         let settings = clause.into_iter().fold(settings, Settings::with_default_grant);
-        let settings = if self.chat.is_some() { web::with_replies(settings) } else { settings };
+        #[cfg(feature = "web")]
+        let settings = match &self.chat {
+            Some(_) => tools_builtin::message::settings::with_replies(settings),
+            None => settings,
+        };
         #[cfg(feature = "cron")]
         let settings = match &self.job {
             // The default provider would read the prompt as calls.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod channel;
+mod channel_settings;
 mod channels;
 mod delivery;
 mod email;
@@ -12,7 +13,7 @@ mod kind;
 mod place;
 mod real_path;
 mod send;
-mod settings;
+pub mod settings;
 mod terminal;
 mod webhook;
 
@@ -20,6 +21,7 @@ use tools::linked::{self, LookupError, NameConflict, UnusableName};
 use tools::{Catalog, RegisterError};
 
 pub use channel::{Channel, SendFuture};
+pub use channel_settings::ChannelSettings;
 pub use channels::{Channels, REPLY};
 pub use delivery::{Delivery, OutgoingMessage};
 pub use error::{ChannelError, SendError};
@@ -27,7 +29,6 @@ pub use incoming::{Claim, Inbox, IncomingMessage, InvalidMessage, ListenError, L
 /// Re-exported for `inventory::submit!` of a [`ChannelKind`].
 pub use inventory;
 pub use kind::{ChannelField, ChannelKind, FieldType};
-pub use settings::ChannelSettings;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.
 ///

@@ -1,65 +1,68 @@
-//! [`ChannelSettings`]: the values of the fields of a channel.
+//! The settings of channels, and the service that they describe.
 
-use std::collections::BTreeMap;
+mod channels;
+mod table;
 
-use tools::Secret;
+use std::path::PathBuf;
 
-use crate::ChannelError;
+use host::settings::{Key, ProjectRule, REACHES, Setting, Settings, named_tables};
+use host::{Extension, FamilyReport, Finding, declare_keys, inventory};
+use tools::{Clause, source};
+use tools_text::KeySource;
 
-/// The values of the fields of a channel. Its `Debug` shows no secret.
-#[derive(Clone, Debug, Default)]
-pub struct ChannelSettings {
-    texts: BTreeMap<String, Vec<String>>,
-    secrets: BTreeMap<String, Secret>,
+pub use channels::{Found, find, with_replies};
+pub use table::ConfiguredChannel;
+
+declare_keys! {
+    /// The keys of channels.
+    pub struct ChannelKeys;
+
+    /// The channels of messages, each a table with a name and a type: terminal, file, webhook, email or another linked one
+    pub channels: Vec<Setting<ConfiguredChannel>> = Key::new(
+        "channels",
+        named_tables(ConfiguredChannel::from_table),
+        Vec::new(),
+        r#"{ log = { type = "file", path = "messages.jsonl" } }"#,
+    )
+    .with_project(ProjectRule::never(REACHES));
 }
 
-impl ChannelSettings {
-    /// Creates settings without values.
-    pub fn new() -> Self {
-        Self::default()
-    }
+inventory::submit! {
+    Extension::new("message", source!())
+        .with_keys(|| vec![Box::new(ChannelKeys::default())])
+        .with_secret_files(secret_files)
+        .with_services(&["http"], channels::insert)
+        .with_access(channels::access)
+        .with_notices(|settings| Ok(channels::missing(settings)))
+        .with_clause_fault(clause_fault)
+        .with_report(|settings, _| Box::pin(async { Ok(report(settings)) }))
+        .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
+}
 
-    /// Sets a text, a number or a path.
-    #[must_use]
-    pub fn with_text(self, field: impl Into<String>, text: impl Into<String>) -> Self {
-        self.with_list(field, [text.into()])
-    }
+/// Returns the reason if the clause names a channel that there is not.
+fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
+    let names = channels::names(settings)?;
+    let is_unknown = clause.scheme() == Some("message") && !names.contains(&clause.pattern());
+    is_unknown.then(|| format!("the channels are {}", names.join(", ")))
+}
 
-    /// Sets a list.
-    #[must_use]
-    pub fn with_list(mut self, field: impl Into<String>, texts: impl IntoIterator<Item = String>) -> Self {
-        self.texts.insert(field.into(), texts.into_iter().collect());
-        self
-    }
+fn report(settings: &Settings) -> FamilyReport {
+    let mut report = FamilyReport::default();
+    report.lines = channels::report(settings);
+    let missing = channels::missing(settings).into_iter();
+    report.findings = missing.map(|fault| Finding::new("channel", fault)).collect();
+    report
+}
 
-    /// Sets a secret.
-    #[must_use]
-    pub fn with_secret(mut self, field: impl Into<String>, secret: Secret) -> Self {
-        self.secrets.insert(field.into(), secret);
-        self
-    }
-
-    /// Returns a text, a number or a path. Returns `None` if it is not set.
-    pub fn text(&self, field: &str) -> Option<&str> {
-        self.list(field).first().map(String::as_str)
-    }
-
-    /// Returns a list, which is empty if it is not set.
-    pub fn list(&self, field: &str) -> &[String] {
-        self.texts.get(field).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Returns a secret. Returns `None` if it is not set.
-    pub fn secret(&self, field: &str) -> Option<&Secret> {
-        self.secrets.get(field)
-    }
-
-    /// Returns a text.
-    ///
-    /// # Errors
-    /// Returns [`ChannelError::Field`] if it is not set.
-    pub fn required(&self, field: &'static str) -> Result<&str, ChannelError> {
-        let missing = || ChannelError::Field { field, reason: "is missing; set it".to_owned() };
-        self.text(field).filter(|text| !text.is_empty()).ok_or_else(missing)
-    }
+fn secret_files(settings: &Settings) -> Vec<PathBuf> {
+    let channels = settings.of::<ChannelKeys>().channels.iter().map(|channel| &channel.value);
+    channels
+        .flat_map(|channel| {
+            let secrets = channel.secrets.values().filter_map(|place| match place {
+                KeySource::File(path) => Some(path.clone()),
+                _ => None,
+            });
+            secrets.chain(channel.files.iter().cloned()).collect::<Vec<_>>()
+        })
+        .collect()
 }

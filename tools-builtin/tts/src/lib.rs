@@ -4,6 +4,7 @@ mod backend;
 mod error;
 mod format;
 mod service;
+pub mod settings;
 mod speak;
 mod wav;
 

@@ -12,6 +12,7 @@ mod media;
 #[cfg(feature = "pdf")]
 mod pdf;
 pub mod search;
+pub mod settings;
 mod stop;
 mod xml;
 

@@ -1,11 +1,14 @@
 //! [`Extension`]: the link-time record of a family of tools.
 
 use std::fmt;
+use std::path::PathBuf;
+use std::pin::Pin;
 
-use tools::Source;
-use tools::linked::{self, NameConflict, NamedSubmission, UnusableName};
+use tools::linked::{self, NamedSubmission};
+use tools::{Clause, Services, Source};
 
-use crate::settings::KeySet;
+use crate::finding::{FamilyReport, Finding};
+use crate::settings::{KeySet, Settings, SettingsError};
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
 /// [`inventory::submit!`](inventory::submit). A program that links the family's crate has its settings and grants.
@@ -36,14 +39,41 @@ pub struct Extension {
     source: Source,
     pub(crate) default_grants: &'static [&'static str],
     pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
+    pub(crate) secret_files: fn(&Settings) -> Vec<PathBuf>,
+    after: &'static [&'static str],
+    services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
+    access: fn(Settings) -> Result<Settings, SettingsError>,
+    notices: fn(&Settings) -> Result<Vec<String>, SettingsError>,
+    clause_fault: fn(&Clause, &Settings) -> Option<String>,
+    report: Option<Report>,
+    faults: fn() -> Vec<Finding>,
 }
+
+/// The report of a family for `doctor`: its settings, and the services of a session, unless these cannot be made.
+pub type Report = for<'a> fn(&'a Settings, Option<&'a Services>) -> ReportFuture<'a>;
+
+/// The future of a [`Report`].
+pub type ReportFuture<'a> = Pin<Box<dyn Future<Output = Result<FamilyReport, SettingsError>> + Send + 'a>>;
 
 inventory::collect!(Extension);
 
 impl Extension {
     /// Creates the record of a family without grants and keys. The name has letters, digits, `-`, `_` and `.`.
     pub const fn new(name: &'static str, source: Source) -> Self {
-        Self { name, source, default_grants: &[], keys: Vec::new }
+        Self {
+            name,
+            source,
+            default_grants: &[],
+            keys: Vec::new,
+            secret_files: |_| Vec::new(),
+            after: &[],
+            services: |_, _| Ok(()),
+            access: Ok,
+            notices: |_| Ok(Vec::new()),
+            clause_fault: |_, _| None,
+            report: None,
+            faults: Vec::new,
+        }
     }
 
     /// Sets the grants that a session has unless its user drops them, such as `clock:read:now`. A clause that cannot be parsed is left out.
@@ -57,6 +87,62 @@ impl Extension {
     #[must_use]
     pub const fn with_keys(mut self, keys: fn() -> Vec<Box<dyn KeySet>>) -> Self {
         self.keys = keys;
+        self
+    }
+
+    /// Sets the function that returns the files with secrets that the settings name, besides those of
+    /// [keys of secret files](crate::settings::Key::of_secret_file). No tool reads them.
+    #[must_use]
+    pub const fn with_secret_files(mut self, files: fn(&Settings) -> Vec<PathBuf>) -> Self {
+        self.secret_files = files;
+        self
+    }
+
+    /// Sets the function that adds the services of a session. Those of the families named in `after` are there already, and a service
+    /// that the program brings itself stays.
+    #[must_use]
+    pub const fn with_services(
+        mut self,
+        after: &'static [&'static str],
+        services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
+    ) -> Self {
+        (self.after, self.services) = (after, services);
+        self
+    }
+
+    /// Sets the function that adds the grants and rules that follow from settings, such as those for the host of a service.
+    #[must_use]
+    pub const fn with_access(mut self, access: fn(Settings) -> Result<Settings, SettingsError>) -> Self {
+        self.access = access;
+        self
+    }
+
+    /// Sets the function that returns warnings for the start of a session, such as that a secret is missing.
+    #[must_use]
+    pub const fn with_notices(mut self, notices: fn(&Settings) -> Result<Vec<String>, SettingsError>) -> Self {
+        self.notices = notices;
+        self
+    }
+
+    /// Sets the function that returns why a clause of the family's scheme permits nothing, such as one that names no channel. Returns `None`
+    /// for others.
+    #[must_use]
+    pub const fn with_clause_fault(mut self, fault: fn(&Clause, &Settings) -> Option<String>) -> Self {
+        self.clause_fault = fault;
+        self
+    }
+
+    /// Sets the part of `doctor`.
+    #[must_use]
+    pub const fn with_report(mut self, report: Report) -> Self {
+        self.report = Some(report);
+        self
+    }
+
+    /// Sets the function that returns the faults of the family's own link-time records.
+    #[must_use]
+    pub const fn with_faults(mut self, faults: fn() -> Vec<Finding>) -> Self {
+        self.faults = faults;
         self
     }
 }
@@ -84,12 +170,63 @@ pub fn list() -> Vec<&'static Extension> {
     linked::list()
 }
 
-/// Returns the names claimed by several linked crates, sorted.
-pub fn conflicts() -> Vec<NameConflict> {
-    linked::conflicts::<Extension>()
+/// Adds the services of all linked families for a session with these settings.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn insert_services(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let mut waiting = list();
+    while !waiting.is_empty() {
+        let is_ready = |extension: &&&Extension| !waiting.iter().any(|other| extension.after.contains(&other.name));
+        // Families that wait for each other are taken in the order of their names.
+        let ready: Vec<_> = match waiting.iter().filter(is_ready).copied().collect::<Vec<_>>() {
+            none if none.is_empty() => waiting.clone(),
+            ready => ready,
+        };
+        ready.iter().try_for_each(|extension| (extension.services)(settings, services))?;
+        waiting.retain(|extension| !ready.iter().any(|ready| ready.name == extension.name));
+    }
+    Ok(())
 }
 
-/// Returns the linked extensions with unusable names, sorted by name.
-pub fn problems() -> Vec<UnusableName> {
-    linked::problems::<Extension>()
+/// Returns the settings with the grants and rules that follow from those of the linked families.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn with_access(settings: Settings) -> Result<Settings, SettingsError> {
+    list().into_iter().try_fold(settings, |settings, extension| (extension.access)(settings))
+}
+
+/// Returns the warnings of all linked families for the start of a session.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn notices(settings: &Settings) -> Result<Vec<String>, SettingsError> {
+    list().into_iter().try_fold(Vec::new(), |mut all, extension| {
+        all.extend((extension.notices)(settings)?);
+        Ok(all)
+    })
+}
+
+/// Returns why a clause permits nothing, if its family knows a reason.
+pub fn clause_fault(clause: &Clause, settings: &Settings) -> Option<String> {
+    list().into_iter().find_map(|extension| (extension.clause_fault)(clause, settings))
+}
+
+/// Returns the reports of all linked families, in the order of their names.
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub async fn reports(settings: &Settings, services: Option<&Services>) -> Result<Vec<FamilyReport>, SettingsError> {
+    let mut reports = Vec::new();
+    for report in list().into_iter().filter_map(|extension| extension.report) {
+        reports.push(report(settings, services).await?);
+    }
+    Ok(reports)
+}
+
+/// Returns the faults of the linked extensions and of the records of their families.
+pub fn faults() -> Vec<Finding> {
+    let own = Finding::of_linked(linked::conflicts::<Extension>(), linked::problems::<Extension>());
+    own.into_iter().chain(list().into_iter().flat_map(|extension| (extension.faults)())).collect()
 }

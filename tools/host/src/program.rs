@@ -1,6 +1,7 @@
 //! The identity of the running program.
 
 use once_cell::sync::OnceCell;
+use tools::Services;
 
 /// The running program. [`install`] sets it once; tests of libraries have the default.
 static RUNNING: OnceCell<Identity> = OnceCell::new();
@@ -14,6 +15,8 @@ pub struct Identity {
     pub version: &'static str,
     /// The default settings, in the format of the settings file.
     pub settings: &'static str,
+    /// The services that the program brings itself. They take the place of those that the settings describe.
+    pub services: Services,
 }
 
 /// Makes this the running program. Returns false if one is running already.
@@ -31,6 +34,11 @@ pub fn version() -> &'static str {
     running().version
 }
 
+/// Returns the services that the program brings itself.
+pub fn services() -> Services {
+    running().services.clone()
+}
+
 /// Returns the default settings as TOML.
 pub fn default_settings() -> &'static str {
     running().settings
@@ -42,5 +50,10 @@ pub fn variable(key: &str) -> String {
 }
 
 fn running() -> &'static Identity {
-    RUNNING.get_or_init(|| Identity { name: "toolcrib", version: env!("CARGO_PKG_VERSION"), settings: "" })
+    RUNNING.get_or_init(|| Identity {
+        name: "toolcrib",
+        version: env!("CARGO_PKG_VERSION"),
+        settings: "",
+        services: Services::new(),
+    })
 }

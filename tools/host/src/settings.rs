@@ -35,8 +35,8 @@ pub use layer::Layer;
 pub use once_cell::sync::Lazy;
 pub use origin::{Origin, Setting};
 pub use parser::{
-    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, number, proxy_url, switch, time, url,
-    variable,
+    Base, ENVIRONMENT, Parser, bytes, clause, directory, file, filled, host, key_source, number, proxy_url, switch,
+    time, url, variable,
 };
 pub use project::{CONTRADICTS, EXPORTS, GRANTS, INSTRUCTS, NARROWS, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS};
 pub use reader::layer;

@@ -28,6 +28,7 @@ mod resolver;
 mod response;
 mod secret;
 pub mod server;
+pub mod settings;
 mod shown;
 mod slots;
 mod stream;

@@ -36,6 +36,22 @@ pub enum KeyError {
 }
 
 impl KeySource {
+    /// Returns the name of the variable, or the path of the file.
+    pub fn place(&self) -> String {
+        match self {
+            Self::Environment(name) => name.clone(),
+            Self::File(path) => path.display().to_string(),
+        }
+    }
+
+    /// Returns true if the variable or the file is there and is not empty. Does not read it.
+    pub fn is_found(&self) -> bool {
+        match self {
+            Self::Environment(name) => std::env::var_os(name).is_some_and(|key| !key.is_empty()),
+            Self::File(path) => path.metadata().is_ok_and(|file| !file.is_dir() && file.len() > 0),
+        }
+    }
+
     /// Reads the key. Returns `None` if the variable or the file is empty, or the variable is not set.
     ///
     /// # Errors

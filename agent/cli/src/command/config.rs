@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::config::{self, Document, FileState, Origin, Setting, Settings, SettingsFile};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::key_source;
 use crate::notice::{FAINT, STRONG, styled};
 use crate::output;
 use crate::program;
@@ -138,7 +137,7 @@ fn row<T: Document>(key: &'static str, setting: Option<&Setting<T>>) -> Row {
 
 fn key_row(settings: &Settings, choice: &ProviderChoice) -> Row {
     let Setting { value, origin } = provider_options::key_source(settings, choice);
-    Row { key: "key", value: value.map_or(Value::Null, |source| key_source::document(&source)), origin }
+    Row { key: "key", value: value.map_or(Value::Null, |source| source.document()), origin }
 }
 
 fn plain(value: &Value) -> String {

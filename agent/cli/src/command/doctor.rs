@@ -1,6 +1,5 @@
 //! `toolcrib doctor`
 
-mod finding;
 mod programs;
 mod skipped;
 
@@ -8,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use agent::provider;
 use clap::Args;
+use host::{FamilyReport, Finding};
 use tools::Services;
 
-use self::finding::Finding;
 use self::programs::Programs;
 use self::skipped::{unmet, unsent};
 use crate::aside;
@@ -28,9 +27,7 @@ use crate::provider_choice::ProviderChoice;
 use crate::root::RootOption;
 use crate::session;
 use crate::skills::{self, Library};
-use crate::speech;
 use crate::visible::visible;
-use crate::web;
 
 /// Check the linked tools and providers: links, name conflicts, definitions, the settings, the root, missing services and the formats of model services
 ///
@@ -56,18 +53,23 @@ impl DoctorArgs {
         let (found, default) = (settings.as_ref().ok(), Settings::default());
         let session = Session::new(&self.root, found.unwrap_or(&default)).await;
         let mut findings = session.findings(found.unwrap_or(&default));
-        let facts = settings.and_then(|settings| session.facts(&settings, &self.root)).unwrap_or_else(|error| {
+        let reported = match settings {
+            Ok(settings) => session.facts(&settings, &self.root).await,
+            Err(error) => Err(error),
+        };
+        let (facts, families) = reported.unwrap_or_else(|error| {
             findings.push(Finding::new("settings", error.to_string()));
-            Vec::new()
+            (Vec::new(), Vec::new())
         });
+        findings.extend(families.iter().flat_map(|report| report.findings.iter().cloned()));
         let (servers, problems) = mcp::report(&self.root).unwrap_or_else(|error| (Vec::new(), vec![error.to_string()]));
         findings.extend(problems.into_iter().map(|problem| Finding::new("mcp", problem)));
         if self.json {
             findings.iter().try_for_each(output::json)?;
             servers.iter().try_for_each(output::json)?;
         } else {
-            let lacks_speech = session.services.as_ref().is_ok_and(speech::is_missing);
-            let lines = report(&findings, lacks_speech).into_iter().chain(facts).chain(servers.iter().map(server_line));
+            let absent: Vec<_> = families.iter().filter_map(|report| report.absent).collect();
+            let lines = report(&findings, &absent).into_iter().chain(facts).chain(servers.iter().map(server_line));
             let width = output::width();
             output::page(&lines.map(|line| fit::hanging(&line, width, "", "  ")).collect::<String>())?;
         }
@@ -79,8 +81,6 @@ impl DoctorArgs {
 struct Session {
     library: Library,
     services: Result<Services, Error>,
-    /// The fault of the configured speech.
-    speech: Option<String>,
     programs: Programs,
 }
 
@@ -90,11 +90,7 @@ impl Session {
             Ok(library) => (root.services_with(settings, &library), library),
             Err(error) => (Err(error), Library::default()),
         };
-        let speech = match &services {
-            Ok(services) => speech::fault(services, settings).await,
-            Err(_) => None,
-        };
-        Self { library, services, speech, programs: Programs::probe() }
+        Self { library, services, programs: Programs::probe() }
     }
 
     fn findings(&self, settings: &Settings) -> Vec<Finding> {
@@ -124,13 +120,9 @@ impl Session {
         findings.extend(self.programs.findings.iter().cloned());
         findings.extend(memory::fault().map(|message| Finding::new("memory", message)));
         findings.extend(skills::findings(&self.library).into_iter().map(|fault| Finding::new("skill", fault)));
-        findings.extend(
-            web::faults().into_iter().chain(speech::faults()).map(|(check, message)| Finding::new(check, message)),
-        );
-        findings.extend(web::missing_channels(settings).into_iter().map(|fault| Finding::new("channel", fault)));
+        findings.extend(host::faults());
         match &self.services {
             Ok(services) => {
-                findings.extend(self.speech.clone().map(|fault| Finding::new("speech", fault)));
                 findings.extend(unmet(services));
                 findings.extend(unsent(services));
             }
@@ -141,8 +133,13 @@ impl Session {
         findings
     }
 
-    /// Returns the lines on the provider and the requests.
-    fn facts(&self, settings: &Settings, root: &RootOption) -> Result<Vec<String>, SettingsError> {
+    /// Returns the lines on the provider and the families, and the reports of the latter.
+    async fn facts(
+        &self,
+        settings: &Settings,
+        root: &RootOption,
+    ) -> Result<(Vec<String>, Vec<FamilyReport>), SettingsError> {
+        let families = host::reports(settings, self.services.as_ref().ok()).await?;
         let choice = ProviderChoice::from_settings(settings);
         let provider = format!("provider: {}", choice.note.clone().unwrap_or_else(|| choice.to_string()));
         let lines = std::iter::once(provider)
@@ -150,11 +147,10 @@ impl Session {
             .chain(self.programs.lines.iter().cloned())
             .chain(aside::report(root.workspace().ok().as_deref().map(Path::new)))
             .chain(jobs(root))
-            .chain(web::report(settings)?)
             .chain(memory::report())
-            .chain(speech::report(self.services.as_ref().ok(), self.speech.as_deref(), settings)?)
+            .chain(families.iter().flat_map(|report| report.lines.iter().cloned()))
             .chain(skills::report(&self.library));
-        Ok(lines.map(|line| visible(&line).into_owned()).collect())
+        Ok((lines.map(|line| visible(&line).into_owned()).collect(), families))
     }
 }
 
@@ -176,12 +172,12 @@ fn server_line(server: &ServerReport) -> String {
 }
 
 /// Returns a line for each finding.
-fn report(findings: &[Finding], lacks_speech: bool) -> Vec<String> {
+fn report(findings: &[Finding], absent: &[&str]) -> Vec<String> {
     if findings.is_empty() {
-        let but = if lacks_speech { "; tts.speak is not available, see `speech`" } else { "" };
+        let but = absent.iter().map(|tool| format!("; {tool} is not available, see below")).collect::<String>();
         return vec![format!("{}: {} tools, no problems{but}", styled(GOOD, "ok"), tools::list().len())];
     }
-    let line = |Finding { check, tool, provider, message }: &Finding| {
+    let line = |Finding { check, tool, provider, message, .. }: &Finding| {
         let name = tool.as_deref().or(provider.as_deref());
         let name = name.map(|name| format!("{}: ", styled(STRONG, visible(name)))).unwrap_or_default();
         format!("{}: {name}{}", styled(BAD, check), visible(message))
@@ -290,9 +286,9 @@ mod tests {
     #[tokio::test]
     async fn a_finding_is_printed_with_its_name_and_decides_the_exit() {
         let conflict = Finding::new("conflict", "is declared twice".to_owned()).for_provider("twin");
-        let report = report(&[conflict], false).concat();
+        let report = report(&[conflict], &[]).concat();
         assert!(report.contains("twin") && report.contains("is declared twice"), "{report:?}");
-        let [usual, without_speech] = [false, true].map(|lacks_speech| super::report(&[], lacks_speech).concat());
+        let [usual, without_speech] = [&[][..], &["tts.speak"]].map(|absent| super::report(&[], absent).concat());
         assert!(
             usual.ends_with("no problems") && without_speech.contains("tts.speak is not available"),
             "{without_speech:?}"

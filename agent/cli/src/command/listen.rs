@@ -14,6 +14,7 @@ use clap::Args;
 use tokio::task::JoinSet;
 use tools::CancellationToken;
 use tools::call::{Isolated, Panic};
+use tools_builtin::message::settings::ChannelKeys;
 use tools_builtin::message::{Channel, Inbox};
 
 use self::chats::Chats;
@@ -25,7 +26,7 @@ use crate::mcp::{self, FirstList};
 use crate::session::UnattendedOptions;
 use crate::telemetry::Telemetry;
 use crate::visible::visible;
-use crate::{count, interrupt, notice, web};
+use crate::{count, interrupt, notice};
 
 /// The default of --max-chats.
 const MAX_CHATS: NonZeroUsize = NonZeroUsize::new(4).unwrap();
@@ -90,7 +91,7 @@ fn refused(channel: &str, reason: &str) -> Error {
 
 /// Returns the file that describes a channel. Returns `None` for the terminal.
 fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
-    match &settings.program().channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
+    match &settings.of::<ChannelKeys>().channels.iter().rev().find(|channel| channel.value.name == name)?.origin {
         Origin::File { path, .. } => Some(path),
         _ => None,
     }
@@ -99,10 +100,11 @@ fn origin<'a>(settings: &'a Settings, name: &str) -> Option<&'a Path> {
 /// Returns the channel of a name.
 fn channel(settings: &Settings, name: &str) -> Result<Arc<dyn Channel>, Error> {
     let refused = |reason: String| Error::Channel { channel: name.to_owned(), reason };
-    match web::find_channel(settings, name) {
+    match tools_builtin::message::settings::find(settings, name) {
         Some(found) => found.map_err(refused),
         None => {
-            let names: Vec<_> = settings.program().channels.iter().map(|channel| channel.value.name.as_str()).collect();
+            let names: Vec<_> =
+                settings.of::<ChannelKeys>().channels.iter().map(|channel| channel.value.name.as_str()).collect();
             let known = if names.is_empty() { "there are none but terminal".to_owned() } else { names.join(", ") };
             Err(refused(format!("the settings have no channel of this name ({known}); add a table [channels.{name}]")))
         }

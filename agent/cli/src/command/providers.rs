@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::config::{ConfigOptions, Document, Origin, ProgramSettings as _, Setting, Settings, Values};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::key_source;
 use crate::notice::{self, BAD, FAINT, GOOD, STRONG, styled};
 use crate::output;
 use crate::program;
@@ -109,7 +108,7 @@ fn row(provider: &'static ProviderSubmission, settings: &Settings, choice: &Prov
         options.model.clone_from(&model.value);
     }
     let foreign = ForeignKey::find(settings, choice, provider).map(|key| key.url);
-    let has_key = foreign.is_none() && key.value.as_ref().is_some_and(key_source::is_found);
+    let has_key = foreign.is_none() && key.value.as_ref().is_some_and(KeySource::is_found);
     let (has_service, needs_key) = (service.is_some(), service.is_some_and(|service| service.needs_key));
     let is_configured = if is_chosen { foreign.is_none() } else { has_key };
     Row { provider, chosen, is_configured, has_service, needs_key, model, base_url, key, foreign, options }
@@ -120,7 +119,7 @@ fn document(row: &Row, answer: Option<&Answer>) -> Value {
         let value = setting.value.as_ref().map_or(Value::Null, Document::document);
         json!({"value": value, "origin": setting.origin.document()})
     }
-    let mut key = row.key.value.as_ref().map_or(Value::Null, key_source::document);
+    let mut key = row.key.value.as_ref().map_or(Value::Null, Document::document);
     if let Some(url) = &row.foreign {
         key["belongs_to"] = url.as_str().into();
     }
@@ -181,7 +180,7 @@ fn noted(text: Option<&str>, origin: &Origin) -> String {
 }
 
 fn key_line(source: &KeySource, row: &Row) -> String {
-    let found = match (key_source::is_found(source), &row.foreign, row.needs_key) {
+    let found = match (source.is_found(), &row.foreign, row.needs_key) {
         (true, Some(url), _) => &format!("the key of {}", visible(url)),
         (true, None, _) => "set",
         (false, _, true) => "not set",

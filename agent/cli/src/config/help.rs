@@ -39,10 +39,17 @@ fn names(is_meant: fn(&KeyAbout) -> bool) -> String {
     Values::keys().filter(|key| is_meant(key)).map(|key| key.name).collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the keys by their tables. Those of none come first, as they must in a file.
+fn sorted_keys() -> Vec<&'static KeyAbout> {
+    let mut keys: Vec<_> = Values::keys().collect();
+    keys.sort_by_key(|key| key.name.rsplit_once('.').map(|(table, _)| table));
+    keys
+}
+
 /// Returns a file with an example of every key, commented with everything that the key's declaration says.
 fn keys_text() -> String {
     let (mut text, mut table) = (String::new(), "");
-    for key in Values::keys() {
+    for key in sorted_keys() {
         let (inside, name) = key.name.rsplit_once('.').unwrap_or(("", key.name));
         if inside != table {
             text += &format!("  [{inside}]\n");
@@ -79,7 +86,7 @@ mod tests {
             "| key | default | flag | variable | untrusted project | meaning |\n|---|---|---|---|---|---|\n".to_owned();
         let code = |text: &str| if text.is_empty() { String::new() } else { format!("`{text}`") };
         let defaults: Vec<_> = Values::default().rows().collect();
-        for key in Values::keys() {
+        for key in sorted_keys() {
             let default = |(about, value, _): &(&KeyAbout, serde_json::Value, _)| {
                 (about.name == key.name && !value.is_null()).then(|| code(value.to_string().trim_matches('"')))
             };

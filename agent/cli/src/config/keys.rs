@@ -3,9 +3,7 @@
 //! To add a key, add a declaration and update the table in the README, which a test compares.
 
 pub(crate) mod disclosure;
-pub(crate) mod network;
 pub(crate) mod requests;
-pub(crate) mod speech;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,21 +12,16 @@ use agent::driver::DEFAULT_MAX_STEPS;
 use agent::{Cost, KeySource, ReasoningEffort, RepeatLimits, ToolChoice};
 use host::settings::FlagValue::{Implied, Named};
 use host::settings::{
-    EXPORTS, INSTRUCTS, Key, ProjectRule, REACHES, REDIRECTS, RUNS, SPENDS, Setting, boolean, converted_tables,
-    directory, duration, file, filled, float, integer, items, named_tables, printed, proxy_url, replaced, size, tables,
-    text, url, variable,
+    EXPORTS, INSTRUCTS, Key, ProjectRule, REDIRECTS, RUNS, SPENDS, Setting, boolean, directory, duration, file, filled,
+    float, integer, items, key_source, printed, proxy_url, replaced, size, tables, text, url, variable,
 };
 use host::{Extension, Size, declare_keys};
 use tools::{Approval, source};
 
 use self::disclosure::DisclosureKeys;
-use self::network::NetworkKeys;
 use self::requests::RequestKeys;
-use self::speech::SpeechKeys;
-use super::channel::Channel;
 use super::model_price::ModelPrice;
 use super::parser::{choice, cost, degree, effort, glob, toolchain};
-use super::secret::Secret;
 
 host::inventory::submit! {
     Extension::new("program", source!()).with_default_grants(&DEFAULT_GRANTS).with_keys(|| {
@@ -36,18 +29,16 @@ host::inventory::submit! {
             Box::new(ProgramKeys::default()),
             Box::new(RequestKeys::default()),
             Box::new(DisclosureKeys::default()),
-            Box::new(NetworkKeys::default()),
-            Box::new(SpeechKeys::default()),
         ]
     })
 }
 
-/// The default grants: reading below the root, reading the clock, asking the user, reading skills, speaking, using the programs and
+/// The default grants: reading below the root, reading the clock, asking the user, reading skills, using the programs and
 /// other tasks of the session, and reading the memories of its project and of the user. A session adds asking its model, and a search
 /// backend its targets.
-const DEFAULT_GRANTS: [&str; 11] = [
+const DEFAULT_GRANTS: [&str; 10] = [
     "fs:read:**", "clock:read:**", "user:read:**", "program:read:**", "program:write:**", "skill:read:**",
-    "speech:read:**", "task:read:**", "task:write:**", "memory:read:project", "memory:read:user",
+    "task:read:**", "task:write:**", "memory:read:project", "memory:read:user",
 ];
 
 /// The flag for the tools of a session.
@@ -130,24 +121,6 @@ declare_keys! {
         Vec::new(),
         r#"[{ model = "gpt-5.1", input = 1.25, output = 10, cached = 0.125 }]"#,
     );
-
-    /// Secrets that requests of tools to one origin have in a header: the place of each, never the secret itself
-    pub(crate) secrets: Vec<Setting<Secret>> = Key::new(
-        "secrets",
-        converted_tables(Secret::from_table),
-        Vec::new(),
-        r#"[{ name = "forge", origin = "https://api.example.org", header = "authorization", prefix = "Bearer ", env = "FORGE_TOKEN" }]"#,
-    )
-    .with_project(ProjectRule::never(REACHES));
-
-    /// The channels of messages, each a table with a name and a type: terminal, file, webhook, email or another linked one
-    pub(crate) channels: Vec<Setting<Channel>> = Key::new(
-        "channels",
-        named_tables(Channel::from_table),
-        Vec::new(),
-        r#"{ log = { type = "file", path = "messages.jsonl" } }"#,
-    )
-    .with_project(ProjectRule::never(REACHES));
 
     /// The most tokens that the model writes in one turn, reasoning included; without it, the service's default, or for Anthropic the model's own limit
     pub(crate) max_output_tokens: Option<Setting<u32>> = Key::new("generation.max_output_tokens", integer::<1, _>(), None, "16000")
@@ -305,12 +278,6 @@ declare_keys! {
 impl ProgramKeys {
     /// Returns the source of the provider's key. Returns `None` if it is the provider's usual one.
     pub(crate) fn key(&self) -> Option<Setting<KeySource>> {
-        source(&self.key_env, &self.key_file)
+        key_source(&self.key_env, &self.key_file)
     }
-}
-
-/// Returns the source that one of two keys names.
-fn source(variable: &Option<Setting<String>>, file: &Option<Setting<PathBuf>>) -> Option<Setting<KeySource>> {
-    let variable = variable.clone().map(|name| name.map(KeySource::Environment));
-    variable.or_else(|| file.clone().map(|file| file.map(KeySource::File)))
 }

@@ -123,7 +123,7 @@ fn reached_by_url(
     }
     #[cfg(feature = "web")]
     {
-        reached = reached.with_options(crate::web::server_options(settings)?);
+        reached = reached.with_options(tools_http::settings::server_options(settings)?);
     }
     // Without the client of tools, there are no options of HTTP.
     #[cfg(not(feature = "web"))]

@@ -81,7 +81,7 @@ mod tests {
         let telemetry_endpoint = setting.map(|url| Setting::from_flag("--test", url.to_owned()));
         let mut flags = Values::default();
         flags.of_mut::<ProgramKeys>().telemetry_endpoint = telemetry_endpoint;
-        let settings = Settings::from_flags(flags);
+        let settings = Settings::from_flags(flags).unwrap();
         let lookup = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         collector(&settings, lookup)
     }

@@ -1,9 +1,10 @@
 //! [`SettingsError`]: a mistake in the settings.
 
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
-use super::origin::Origin;
+use super::origin::{Origin, Setting};
 use crate::folders;
 
 /// A mistake in the settings, or an unreadable file.
@@ -100,4 +101,12 @@ pub enum SettingsError {
         /// The key that it belongs to.
         owner: &'static str,
     },
+}
+
+impl SettingsError {
+    /// Creates the error of a value that its service refuses.
+    pub fn unusable<T>(key: &str, setting: &Setting<T>, error: impl Display) -> Self {
+        let reason = format!("cannot be used: {error}");
+        Self::Value { origin: setting.origin.clone(), key: key.to_owned(), reason }
+    }
 }

@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tools::{Clause, is_plain_url};
+use tools_text::KeySource;
+
+use super::origin::Setting;
 
 use crate::duration;
 use crate::size::Size;
@@ -151,4 +154,10 @@ fn at_home(text: &str, base: Base<'_>) -> PathBuf {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(text),
     }
+}
+
+/// Returns the source of a key that one of two keys names.
+pub fn key_source(variable: &Option<Setting<String>>, file: &Option<Setting<PathBuf>>) -> Option<Setting<KeySource>> {
+    let variable = variable.clone().map(|name| name.map(KeySource::Environment));
+    variable.or_else(|| file.clone().map(|file| file.map(KeySource::File)))
 }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use tools::policy::Rule;
-use tools::{Clause, Grant};
+use tools::policy::{Rule, Verdict};
+use tools::protocol::InvalidClause;
+use tools::{Clause, Grant, Target};
 
 use super::access::AccessKeys;
 use super::error::SettingsError;
@@ -11,8 +12,8 @@ use super::file::SettingsFile;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::values::{KeySet, Values};
-use crate::folders;
 use crate::trust::Unapproved;
+use crate::{extension, folders};
 
 /// The effective settings, each with its origin, and the searched files.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +34,14 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Returns the settings of flags and the defaults.
+    ///
+    /// # Errors
+    /// Returns an error if the flags contradict each other.
+    pub fn from_flags(flags: Values) -> Result<Self, SettingsError> {
+        Self::from_layers(Vec::new(), Values::default(), flags, Vec::new())
+    }
+
     /// Merges the layers of files in ascending precedence, then the profile, the environment and the flags.
     ///
     /// # Errors
@@ -111,6 +120,33 @@ impl Settings {
         self
     }
 
+    /// Adds the grants and rules for the targets of a service, which only this tool reaches. `named` is the setting of `key` that names the
+    /// service.
+    ///
+    /// A clause does not name the host of a target, so that other tools ask about it as about any host.
+    ///
+    /// # Errors
+    /// Returns an error if a target cannot stand in a clause.
+    pub fn with_targets<T>(
+        mut self,
+        targets: &[Target],
+        tool: &str,
+        key: &str,
+        named: &Setting<T>,
+    ) -> Result<Self, SettingsError> {
+        for target in targets {
+            let mut clause = target.to_clause();
+            if target.scheme() == "net" {
+                let rule = Rule::new(Verdict::Allow, Some(tool), Some(clause));
+                let rule = rule.map_err(|error| SettingsError::unusable(key, named, error))?;
+                self = self.with_rule(Setting { value: rule, origin: named.origin.clone() });
+                clause = unnamed(target).map_err(|error| SettingsError::unusable(key, named, error))?;
+            }
+            self = self.with_default_grant(Setting { value: clause, origin: named.origin.clone() });
+        }
+        Ok(self)
+    }
+
     /// Limits the grant to that of a job, and adds its rules.
     #[must_use]
     pub fn within_job(self, grant: Grant, rules: Vec<Rule>) -> Self {
@@ -154,6 +190,12 @@ impl Settings {
     pub fn control_files(&self) -> impl Iterator<Item = &Path> {
         let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
         files.chain(self.control.iter().map(PathBuf::as_path))
+    }
+
+    /// Returns the files that hold secrets, which no tool may read: those that keys name, and those of the linked families.
+    pub fn secret_files(&self) -> Vec<PathBuf> {
+        let of_families = extension::list().into_iter().flat_map(|extension| (extension.secret_files)(self));
+        self.values.secret_files().map(PathBuf::from).chain(of_families).collect()
     }
 
     /// Returns the files of the command that no tool may reach.
@@ -206,4 +248,9 @@ fn take_profile(layers: &mut [Layer], name: &Setting<String>) -> Result<Values, 
         format!("the profiles are {}", known.join(", "))
     };
     Err(SettingsError::Profile { origin: name.origin.clone(), name: name.value.clone(), advice })
+}
+
+/// Returns the clause of braces that matches only this target, and does not name its host.
+fn unnamed(target: &Target) -> Result<Clause, InvalidClause> {
+    format!("{}:{}:{{{}}}", target.scheme(), target.access(), target.to_clause().pattern()).parse()
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tools::Clause;
 use tools::policy::Rule;
+use tools_text::KeySource;
 
 use super::origin::{Origin, Setting};
 use crate::size::Size;
@@ -157,5 +158,16 @@ impl Document for Duration {
 impl Document for Size {
     fn document(&self) -> Value {
         json!(self.to_string())
+    }
+}
+
+/// Shows the place and whether it holds something, and never the key.
+impl Document for KeySource {
+    fn document(&self) -> Value {
+        match self {
+            Self::Environment(name) => json!({"variable": name, "found": self.is_found()}),
+            Self::File(path) => json!({"file": path.display().to_string(), "found": self.is_found()}),
+            _ => Value::Null,
+        }
     }
 }

@@ -169,7 +169,7 @@ impl Values {
     }
 
     /// Returns the files of the keys that name a file with a secret.
-    pub fn secret_files(&self) -> impl Iterator<Item = &Path> {
+    pub(super) fn secret_files(&self) -> impl Iterator<Item = &Path> {
         self.entries().filter(|(key, _)| key.about().is_secret_file).filter_map(|(_, slot)| key::path(slot))
     }
 

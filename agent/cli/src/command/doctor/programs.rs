@@ -1,6 +1,6 @@
 //! The walls of programs.
 
-use super::finding::Finding;
+use host::Finding;
 
 /// The lines on the confinement of programs, and its faults.
 #[derive(Default)]

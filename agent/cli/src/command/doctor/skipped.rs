@@ -6,7 +6,7 @@ use agent::{Selection, SkipReason, ToolSet};
 use tools::protocol::wire::{Format, Strictness};
 use tools::{Services, ToolName};
 
-use super::finding::Finding;
+use host::Finding;
 
 /// Returns a finding for each tool with a missing service. A service that a setting would bring is none.
 pub(super) fn unmet(services: &Services) -> Vec<Finding> {

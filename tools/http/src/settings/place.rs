@@ -1,22 +1,24 @@
-//! [`Secret`]: the place of a secret that tools' requests to one origin have in a header.
+//! [`SecretPlace`]: the place of a secret that tools' requests to one origin have in a header.
 
-use agent::KeySource;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::key_source;
 use host::settings::{Base, Document, file, filled, url, variable};
+use tools_text::KeySource;
 
 /// A secret by its place, with the origin and the header that it is bound to. The secret itself is read when a session starts.
 #[derive(Clone, Debug)]
-pub(crate) struct Secret {
-    pub(crate) name: String,
+pub struct SecretPlace {
+    /// The name, which stands in messages in place of the secret.
+    pub name: String,
     /// The scheme, host and port, such as `https://api.example.org`.
-    pub(crate) origin: String,
-    pub(crate) header: String,
+    pub origin: String,
+    /// The header that has it.
+    pub header: String,
     /// The text before the secret in the header.
-    pub(crate) prefix: String,
-    pub(crate) source: KeySource,
+    pub prefix: String,
+    /// The place.
+    pub source: KeySource,
 }
 
 /// The table of a secret in a file.
@@ -32,7 +34,7 @@ pub(super) struct SecretTable {
     file: Option<String>,
 }
 
-impl Secret {
+impl SecretPlace {
     /// Returns the secret of a table, or the end of a sentence that begins with the key.
     pub(super) fn from_table(table: SecretTable, base: Base<'_>) -> Result<Self, String> {
         let field = |name: &str| {
@@ -55,9 +57,9 @@ impl Secret {
     }
 }
 
-impl Document for Secret {
+impl Document for SecretPlace {
     fn document(&self) -> Value {
-        let mut document = key_source::document(&self.source);
+        let mut document = self.source.document();
         for (key, text) in
             [("name", &self.name), ("origin", &self.origin), ("header", &self.header), ("prefix", &self.prefix)]
         {

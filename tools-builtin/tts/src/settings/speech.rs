@@ -1,13 +1,13 @@
 //! The service of `tts.speak`, from the settings.
 
-use agent::KeySource;
+use host::settings::{Origin, Setting, Settings, SettingsError};
 use tools::Services;
-use tools_builtin::tts::{self, Speech, SpeechKey};
+use tools_http::settings::backend_client;
 use tools_http::{BoundSecret, HttpClient};
+use tools_text::KeySource;
 
-use crate::config::{Origin, Setting, Settings, SettingsError, SpeechKeys};
-use crate::key_source;
-use crate::web;
+use super::keys::SpeechKeys;
+use crate::{Speech, SpeechKey};
 
 /// Stands in errors for the two settings of the key.
 const KEY: &str = "tts.key";
@@ -19,7 +19,7 @@ const DEFAULT: &str = "espeak-ng";
 pub(super) const SPEAK: &str = "tts.speak";
 
 /// Adds the speech of a session, which has the key of its service. A service that the program adds itself stays.
-pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(), SettingsError> {
+pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
     if services.get::<Speech>().is_some() {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
     let speech = match (services.get::<HttpClient>(), speech.base_url()) {
         (Some(client), Some(url)) => {
             let private = settings.of::<SpeechKeys>().service_url.is_some().then_some(url);
-            let client = web::backend_client(&client, settings, (key, KEY), private)?;
+            let client = backend_client(&client, settings, (key, KEY), private)?;
             speech.with_client(client)
         }
         _ => speech,
@@ -45,11 +45,11 @@ pub(crate) fn insert(services: &mut Services, settings: &Settings) -> Result<(),
 }
 
 /// Adds the grant and the rule for the host of the configured service. Speaking itself is among the default grants.
-pub(crate) fn access(settings: Settings) -> Result<Settings, SettingsError> {
+pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
     let speech = configured(&settings)?;
     let origin = backend(&settings).origin;
     let hosts: Vec<_> = speech.targets().into_iter().filter(|target| target.scheme() == "net").collect();
-    web::with_targets(settings, &hosts, SPEAK, &Setting { value: "tts.backend", origin })
+    settings.with_targets(&hosts, SPEAK, "tts.backend", &Setting { value: (), origin })
 }
 
 /// Returns the configured backend, or the usual one.
@@ -60,13 +60,15 @@ fn backend(settings: &Settings) -> Setting<String> {
 /// Returns the speech that the settings describe, without its key.
 pub(super) fn configured(settings: &Settings) -> Result<Speech, SettingsError> {
     let named = backend(settings);
-    let found = tts::get(&named.value).map_err(|error| web::unusable("tts.backend", &named, error))?;
+    let found = crate::get(&named.value).map_err(|error| SettingsError::unusable("tts.backend", &named, error))?;
     let mut speech = match &settings.of::<SpeechKeys>().service_url {
-        Some(url) => Speech::new(found, Some(&url.value)).map_err(|error| web::unusable("tts.url", url, error))?,
-        None => Speech::new(found, None).map_err(|error| web::unusable("tts.backend", &named, error))?,
+        Some(url) => {
+            Speech::new(found, Some(&url.value)).map_err(|error| SettingsError::unusable("tts.url", url, error))?
+        }
+        None => Speech::new(found, None).map_err(|error| SettingsError::unusable("tts.backend", &named, error))?,
     };
     if let Some(model) = &settings.of::<SpeechKeys>().model {
-        speech = speech.with_model(&model.value).map_err(|error| web::unusable("tts.model", model, error))?;
+        speech = speech.with_model(&model.value).map_err(|error| SettingsError::unusable("tts.model", model, error))?;
     }
     if let Some(voice) = &settings.of::<SpeechKeys>().voice {
         speech = speech.with_voice(&voice.value);
@@ -80,17 +82,21 @@ fn key(settings: &Settings, speech: &Speech) -> Result<Result<Option<BoundSecret
         return match settings.of::<SpeechKeys>().key() {
             Some(named) => {
                 let reason = format!("{} takes no key; remove it", speech.backend().name);
-                Err(web::unusable(KEY, &named, reason))
+                Err(SettingsError::unusable(KEY, &named, reason))
             }
             None => Ok(Ok(None)),
         };
     };
     // A service at another address, such as one on this machine, may need none.
     let Some(source) = source(settings, place) else { return Ok(Ok(None)) };
-    let is_found = key_source::is_found(&source.value);
-    let text = if is_found { source.value.read().map_err(|error| web::unusable(KEY, &source, error))? } else { None };
+    let is_found = source.value.is_found();
+    let text = if is_found {
+        source.value.read().map_err(|error| SettingsError::unusable(KEY, &source, error))?
+    } else {
+        None
+    };
     match text {
-        Some(text) => speech.bind_key(&text).map(Ok).map_err(|error| web::unusable(KEY, &source, error)),
+        Some(text) => speech.bind_key(&text).map(Ok).map_err(|error| SettingsError::unusable(KEY, &source, error)),
         None if place.is_required => Ok(Err(())),
         None => Ok(Ok(None)),
     }
@@ -107,7 +113,7 @@ fn source(settings: &Settings, key: &SpeechKey) -> Option<Setting<KeySource>> {
 
 fn missing_key(settings: &Settings, speech: &Speech) -> String {
     let source = speech.backend().key.and_then(|key| source(settings, &key));
-    let place = source.map(|source| key_source::place(&source.value)).unwrap_or_default();
+    let place = source.map(|source| source.value.place()).unwrap_or_default();
     format!(
         "the speech backend {} needs a key, and {place} is empty or missing; write the key there, or name another place with tts.key_env \
          or tts.key_file",

@@ -1,32 +1,30 @@
-//! [`Channel`]: a channel of messages by its settings.
+//! [`ConfiguredChannel`]: a channel of messages by its settings.
 
 use std::collections::BTreeMap;
 
-use agent::KeySource;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::key_source;
-use host::settings::Base;
-use host::settings::Document;
-#[cfg(feature = "web")]
-use host::settings::{file, filled, variable};
+use crate::{Channels, FieldType};
+use host::settings::{Base, Document, file, filled, variable};
+use tools_text::KeySource;
 
 /// A channel of messages. Its secrets are named by their places, and read when a session starts.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "a program without requests sends no messages"))]
-pub(crate) struct Channel {
-    pub(crate) name: String,
-    pub(crate) kind: String,
+pub struct ConfiguredChannel {
+    /// The name.
+    pub name: String,
+    /// The kind, such as `webhook`.
+    pub kind: String,
     /// Texts, numbers, lists and absolute paths.
-    pub(crate) fields: BTreeMap<String, Vec<String>>,
+    pub fields: BTreeMap<String, Vec<String>>,
     /// Files that belong to the channel alone.
-    pub(crate) files: Vec<std::path::PathBuf>,
-    pub(crate) secrets: BTreeMap<String, KeySource>,
+    pub files: Vec<std::path::PathBuf>,
+    /// The places of the secrets, by field.
+    pub secrets: BTreeMap<String, KeySource>,
 }
 
 /// A field in a file.
-#[cfg_attr(not(feature = "web"), allow(dead_code, reason = "a program without requests sends no messages"))]
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text, a whole number, or a list of texts")]
 pub(super) enum Field {
@@ -38,18 +36,15 @@ pub(super) enum Field {
 /// The table of a channel in a file.
 pub(super) type ChannelTable = BTreeMap<String, Field>;
 
-impl Channel {
+impl ConfiguredChannel {
     /// Returns the channel of a table, or the end of a sentence that begins with its key. The sentence repeats no value, which may be a
     /// secret.
-    #[cfg(feature = "web")]
     pub(super) fn from_table(name: &str, mut table: ChannelTable, base: Base<'_>) -> Result<Self, String> {
-        use tools_builtin::message::{self, Channels, FieldType};
-
         Channels::new().with_absent(name, "").map_err(|error| format!("cannot be used: {error}"))?;
         let Some(Field::Text(named)) = table.remove("type") else {
             return Err("needs a type, such as type = \"file\"".to_owned());
         };
-        let kind = message::kind(&named).map_err(|error| format!("has an invalid type: {error}"))?;
+        let kind = crate::kind(&named).map_err(|error| format!("has an invalid type: {error}"))?;
         let mut channel = Self {
             name: name.to_owned(),
             kind: named,
@@ -100,20 +95,9 @@ impl Channel {
         }
         Ok(channel)
     }
-
-    /// Returns the name and the type of a channel, which this program cannot use.
-    #[cfg(not(feature = "web"))]
-    pub(super) fn from_table(name: &str, mut table: ChannelTable, _: Base<'_>) -> Result<Self, String> {
-        let Some(Field::Text(kind)) = table.remove("type") else {
-            return Err("needs a type, such as type = \"file\"".to_owned());
-        };
-        let (fields, secrets) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Self { name: name.to_owned(), kind, fields, files: Vec::new(), secrets })
-    }
 }
 
 /// Takes the place of a secret.
-#[cfg(feature = "web")]
 fn secret(name: &str, table: &mut ChannelTable, base: Base<'_>) -> Result<Option<KeySource>, String> {
     let [in_variable, in_file] = ["env", "file"].map(|end| format!("{name}_{end}"));
     let place = match (table.remove(&in_variable), table.remove(&in_file)) {
@@ -126,7 +110,7 @@ fn secret(name: &str, table: &mut ChannelTable, base: Base<'_>) -> Result<Option
     place.map(Some).map_err(|reason| format!("has an invalid place of {name}: it {reason}"))
 }
 
-impl Document for Channel {
+impl Document for ConfiguredChannel {
     fn document(&self) -> Value {
         let mut document = json!({"name": self.name, "type": self.kind});
         for (field, texts) in &self.fields {
@@ -136,7 +120,7 @@ impl Document for Channel {
             };
         }
         for (field, place) in &self.secrets {
-            document[field] = key_source::document(place);
+            document[field] = place.document();
         }
         document
     }

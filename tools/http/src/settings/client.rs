@@ -6,33 +6,28 @@ use std::io::{self, Read as _};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use tools_http::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
+use host::settings::{Setting, Settings, SettingsError};
 
-use super::search::ReadySearch;
-use crate::config::{ProgramSettings as _, Secret, Setting, Settings, SettingsError};
-use crate::key_source;
+use super::keys::HttpKeys;
+use super::place::SecretPlace;
+use crate::{BoundSecret, HttpClient, HttpError, HttpLimits, HttpOptions, Url};
 
 /// The most bytes of a file of certificates.
 const MAX_CERTIFICATES: u64 = 16 * 1024 * 1024;
 
 /// Returns the client that the settings describe.
-pub(super) fn from_settings(settings: &Settings) -> Result<HttpClient, SettingsError> {
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn client(settings: &Settings) -> Result<HttpClient, SettingsError> {
     HttpClient::from_options(options(settings)?).map_err(|error| refused(settings, &error, "secrets"))
 }
 
-/// Returns the client for a search: it alone has the key, and reaches a backend on this machine or in a private network. It shares the
-/// limits of connections with the client of the tools.
-pub(super) fn of_search(
-    tools: &HttpClient,
-    settings: &Settings,
-    search: &ReadySearch,
-) -> Result<HttpClient, SettingsError> {
-    let private = settings.network().search_url.is_some().then_some(search.service.base_url());
-    backend_client(tools, settings, (search.key.clone(), "web.search_key"), private)
-}
-
 /// Returns the client for a backend: it alone has the key, whose setting stands in errors, and reaches the private host.
-pub(crate) fn backend_client(
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn backend_client(
     tools: &HttpClient,
     settings: &Settings,
     (key, key_setting): (Option<BoundSecret>, &str),
@@ -46,7 +41,10 @@ pub(crate) fn backend_client(
 
 /// Returns the client for a channel, which has no secrets of tools and reaches the server of the channel. A redirect is an error: the
 /// message would go elsewhere. It shares the limits of connections with the client of the tools.
-pub(super) fn of_channel(
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn channel_client(
     tools: &HttpClient,
     settings: &Settings,
     server: Option<&Url>,
@@ -59,8 +57,10 @@ pub(super) fn of_channel(
 }
 
 /// Returns the options of requests to an MCP server, which has headers of its own instead of the secrets of tools.
-#[cfg(feature = "mcp")]
-pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
+///
+/// # Errors
+/// Returns the first mistake in the settings.
+pub fn server_options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = options(settings)?;
     options.secrets.clear();
     Ok(options)
@@ -69,34 +69,40 @@ pub(crate) fn server_options(settings: &Settings) -> Result<HttpOptions, Setting
 /// Returns the options that the settings describe. A secret that is not found is not sent.
 fn options(settings: &Settings) -> Result<HttpOptions, SettingsError> {
     let mut options = HttpOptions::new().with_limits(limits(settings));
-    options.private_hosts = settings.network().private_hosts.iter().map(|host| host.value.clone()).collect();
-    options.proxy = settings.network().tool_proxy.as_ref().map(|proxy| proxy.value.clone());
-    if let Some(file) = &settings.network().ca_file {
+    options.private_hosts = keys(settings).private_hosts.iter().map(|host| host.value.clone()).collect();
+    options.proxy = keys(settings).tool_proxy.as_ref().map(|proxy| proxy.value.clone());
+    if let Some(file) = &keys(settings).ca_file {
         options.root_certificates.push(certificates(file)?);
     }
-    for secret in &settings.program().secrets {
+    for secret in &keys(settings).secrets {
         options.secrets.extend(bound(secret)?);
     }
     Ok(options)
 }
 
+fn keys(settings: &Settings) -> &HttpKeys {
+    settings.of()
+}
+
 /// Returns the limits of requests.
-pub(super) fn limits(settings: &Settings) -> HttpLimits {
+pub fn limits(settings: &Settings) -> HttpLimits {
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    let mut limits = HttpLimits::default();
-    limits.max_body_bytes = usize::try_from(settings.network().max_body.value.bytes()).unwrap_or(usize::MAX);
-    limits.first_byte = settings.network().tool_first_byte.value;
-    limits.total = settings.network().tool_total.value;
-    limits.max_redirects = count(settings.network().max_redirects.value);
-    limits.max_connections = count(settings.network().max_connections.value);
-    limits.max_connections_per_host = count(settings.network().max_connections_per_host.value);
-    limits
+    let keys = keys(settings);
+    HttpLimits {
+        max_body_bytes: usize::try_from(keys.max_body.value.bytes()).unwrap_or(usize::MAX),
+        first_byte: keys.tool_first_byte.value,
+        total: keys.tool_total.value,
+        max_redirects: count(keys.max_redirects.value),
+        max_connections: count(keys.max_connections.value),
+        max_connections_per_host: count(keys.max_connections_per_host.value),
+        ..HttpLimits::default()
+    }
 }
 
 /// Reads a secret and binds it. Returns `None` if its variable or file is empty, or there is none.
-fn bound(secret: &Setting<Secret>) -> Result<Option<BoundSecret>, SettingsError> {
-    let Secret { name, origin, header, prefix, source } = &secret.value;
-    if !key_source::is_found(source) {
+fn bound(secret: &Setting<SecretPlace>) -> Result<Option<BoundSecret>, SettingsError> {
+    let SecretPlace { name, origin, header, prefix, source } = &secret.value;
+    if !source.is_found() {
         return Ok(None);
     }
     let Some(text) = source.read().map_err(|error| secret_error(secret, error))? else { return Ok(None) };
@@ -134,7 +140,7 @@ fn certificates(file: &Setting<PathBuf>) -> Result<Vec<u8>, SettingsError> {
 
 /// Returns the error of an option, with the setting that it comes from. A secret that is not among the settings is that of `key_setting`.
 fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> SettingsError {
-    let of_secret = |name: &str| settings.program().secrets.iter().find(|secret| secret.value.name == name);
+    let of_secret = |name: &str| keys(settings).secrets.iter().find(|secret| secret.value.name == name);
     let key = match error {
         HttpError::Secret { name, .. } => match of_secret(name) {
             Some(secret) => return secret_error(secret, error),
@@ -151,7 +157,7 @@ fn refused(settings: &Settings, error: &HttpError, key_setting: &str) -> Setting
     SettingsError::Value { origin, key: key.to_owned(), reason: format!("cannot be used: {error}") }
 }
 
-fn secret_error(secret: &Setting<Secret>, error: impl Display) -> SettingsError {
+fn secret_error(secret: &Setting<SecretPlace>, error: impl Display) -> SettingsError {
     let reason = format!("cannot be used: {error}");
     SettingsError::Value { origin: secret.origin.clone(), key: format!("secrets: {}", secret.value.name), reason }
 }

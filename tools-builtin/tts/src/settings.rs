@@ -1,0 +1,20 @@
+//! The settings of speech, and the service that they describe.
+
+mod keys;
+mod report;
+mod speech;
+
+use host::{Extension, Finding, inventory};
+use tools::source;
+
+pub use keys::SpeechKeys;
+
+inventory::submit! {
+    Extension::new("tts", source!())
+        .with_default_grants(&["speech:read:**"])
+        .with_keys(|| vec![Box::new(SpeechKeys::default())])
+        .with_services(&["http"], speech::insert)
+        .with_access(speech::access)
+        .with_report(|settings, services| Box::pin(report::report(settings, services)))
+        .with_faults(|| Finding::of_linked(crate::conflicts(), crate::problems()))
+}

@@ -1,0 +1,20 @@
+//! The settings of searches, and the service that they describe.
+
+mod keys;
+mod report;
+mod search;
+
+use host::{Extension, Finding, inventory};
+use tools::source;
+
+pub use keys::SearchKeys;
+
+inventory::submit! {
+    Extension::new("web", source!())
+        .with_keys(|| vec![Box::new(SearchKeys::default())])
+        .with_services(&["http"], search::insert)
+        .with_access(search::access)
+        .with_notices(report::notices)
+        .with_report(|settings, _| Box::pin(async { report::report(settings) }))
+        .with_faults(|| Finding::of_linked(crate::search::conflicts(), crate::search::problems()))
+}

@@ -1,0 +1,148 @@
+//! The service of `web.search`, from the settings.
+
+use host::settings::{Origin, Setting, Settings, SettingsError};
+use tools::Services;
+use tools_http::settings::backend_client;
+use tools_http::{BoundSecret, HttpClient};
+use tools_text::KeySource;
+
+use super::keys::SearchKeys;
+use crate::search::{self, SafeSearch, SearchKey, WebSearch};
+
+/// Stands in errors for the two settings of the key.
+const KEY: &str = "web.search_key";
+
+/// The search of a session.
+pub(super) enum Search {
+    /// The search by a backend.
+    Ready(Box<ReadySearch>),
+    /// The reason that there is none, with the next step.
+    Absent(String),
+}
+
+/// A search with the key of its backend.
+pub(super) struct ReadySearch {
+    pub(super) service: WebSearch,
+    /// `None` if the backend takes no key, or needs none and there is none.
+    pub(super) key: Option<BoundSecret>,
+}
+
+/// Returns the search by the backend that the settings name, with its key.
+pub(super) fn from_settings(settings: &Settings) -> Result<Search, SettingsError> {
+    let Some(service) = service(settings)? else {
+        let advice = "no search backend is configured; write search = \"duckduckgo\" below [web] in the settings";
+        return Ok(Search::Absent(advice.to_owned()));
+    };
+    let name = service.backend().name;
+    let Some(key) = &service.backend().key else {
+        return match keys(settings).key() {
+            Some(named) => {
+                let reason = format!("has no effect, because {name} takes no key; remove it");
+                Err(SettingsError::Value { origin: named.origin, key: KEY.to_owned(), reason })
+            }
+            None => Ok(ready(service, None)),
+        };
+    };
+    let source = key_source(settings, key);
+    let is_found = source.value.is_found();
+    let text = if is_found {
+        source.value.read().map_err(|error| SettingsError::unusable(KEY, &source, error))?
+    } else {
+        None
+    };
+    if let Some(text) = text {
+        let key = service.bind_key(&text).map_err(|error| SettingsError::unusable(KEY, &source, error))?;
+        return Ok(ready(service, key));
+    }
+    match key.is_required {
+        true => Ok(Search::Absent(format!(
+            "the search backend {name} needs a key, and {} is empty or missing; write the key there, or name another place with \
+             web.search_key_env or web.search_key_file",
+            source.value.place()
+        ))),
+        false => Ok(ready(service, None)),
+    }
+}
+
+fn ready(service: WebSearch, key: Option<BoundSecret>) -> Search {
+    Search::Ready(Box::new(ReadySearch { service, key }))
+}
+
+/// Adds the search of a session, which has a client of its own: it alone has the key, and reaches a backend on this machine or in a private
+/// network. A search that the program brings itself stays.
+pub(super) fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsError> {
+    let (found, client) = (from_settings(settings)?, services.get::<HttpClient>());
+    if services.get::<WebSearch>().is_some() {
+        return Ok(());
+    }
+    match (found, client) {
+        (Search::Ready(search), Some(client)) => {
+            let client = search_client(&client, settings, &search)?;
+            services.insert(search.service.with_client(client));
+        }
+        (Search::Ready(_), None) => {}
+        (Search::Absent(reason), _) => services.insert_absent::<WebSearch>(reason),
+    }
+    Ok(())
+}
+
+/// Returns the client of a search. It shares the limits of connections with the client of the tools.
+pub(super) fn search_client(
+    tools: &HttpClient,
+    settings: &Settings,
+    search: &ReadySearch,
+) -> Result<HttpClient, SettingsError> {
+    let private = keys(settings).service_url.is_some().then_some(search.service.base_url());
+    backend_client(tools, settings, (search.key.clone(), KEY), private)
+}
+
+/// Adds the grants and rules that a search with the configured backend needs, with the origin of the setting that names it. The backend's
+/// host is for `web.search` alone.
+pub(super) fn access(settings: Settings) -> Result<Settings, SettingsError> {
+    let (Some(service), Some(named)) = (service(&settings)?, keys(&settings).backend.clone()) else {
+        return Ok(settings);
+    };
+    settings.with_targets(&service.targets(), "web.search", "web.search", &named)
+}
+
+/// Returns the search by the configured backend without its key, or `None` if there is no backend.
+pub(super) fn service(settings: &Settings) -> Result<Option<WebSearch>, SettingsError> {
+    let Some(named) = &keys(settings).backend else { return Ok(None) };
+    let backend = search::get(&named.value).map_err(|error| SettingsError::unusable("web.search", named, error))?;
+    let mut service = match &keys(settings).service_url {
+        Some(url) => WebSearch::new(backend, Some(&url.value))
+            .map_err(|error| SettingsError::unusable("web.search_url", url, error))?,
+        None => WebSearch::new(backend, None).map_err(|error| SettingsError::unusable("web.search", named, error))?,
+    };
+    if let Some(count) = &keys(settings).count {
+        let number = usize::try_from(count.value).unwrap_or(usize::MAX);
+        service =
+            service.with_count(number).map_err(|error| SettingsError::unusable("web.search_count", count, error))?;
+    }
+    if let Some(language) = &keys(settings).language {
+        let set = service.with_language(&language.value);
+        service = set.map_err(|error| SettingsError::unusable("web.search_language", language, error))?;
+    }
+    if let Some(safe) = &keys(settings).safe_search {
+        let level = safe
+            .value
+            .parse::<SafeSearch>()
+            .map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
+        service =
+            service.with_safe_search(level).map_err(|error| SettingsError::unusable("web.safe_search", safe, error))?;
+    }
+    Ok(Some(service))
+}
+
+/// Returns the place of the backend's key: the configured one, or else its usual variable.
+pub(super) fn key_source(settings: &Settings, key: &SearchKey) -> Setting<KeySource> {
+    let variable = key.variable.to_owned();
+    keys(settings).key().unwrap_or_else(|| Setting {
+        value: KeySource::Environment(variable.clone()),
+        origin: Origin::Environment(variable),
+    })
+}
+
+fn keys(settings: &Settings) -> &SearchKeys {
+    settings.of()
+}

@@ -1,0 +1,57 @@
+//! [`Finding`]: a problem that `doctor` has found, and [`FamilyReport`]: all that it says of a family.
+
+use serde::Serialize;
+use tools::linked::{NameConflict, UnusableName};
+
+/// A problem.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The check that failed, such as `conflict`, `settings` or the name of a family.
+    pub check: &'static str,
+    /// The tool, if the problem concerns one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The provider, if the problem concerns one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The problem and the next step, for people.
+    pub message: String,
+}
+
+/// All that `doctor` says of a family.
+#[derive(Clone, Debug, Default)]
+pub struct FamilyReport {
+    /// Facts, each on one line.
+    pub lines: Vec<String>,
+    /// Problems.
+    pub findings: Vec<Finding>,
+    /// A tool that is not available although nothing is wrong, such as one whose program is not installed, and the line that says why.
+    pub absent: Option<&'static str>,
+}
+
+impl Finding {
+    /// Creates a problem.
+    pub fn new(check: &'static str, message: String) -> Self {
+        Self { check, tool: None, provider: None, message }
+    }
+
+    /// Names the tool.
+    #[must_use]
+    pub fn for_tool(self, name: impl ToString) -> Self {
+        Self { tool: Some(name.to_string()), ..self }
+    }
+
+    /// Names the provider.
+    #[must_use]
+    pub fn for_provider(self, name: impl ToString) -> Self {
+        Self { provider: Some(name.to_string()), ..self }
+    }
+
+    /// Creates the problems of link-time records: names that several claim, and unusable ones.
+    pub fn of_linked(conflicts: Vec<NameConflict>, problems: Vec<UnusableName>) -> Vec<Self> {
+        let conflicts =
+            conflicts.iter().map(|conflict| Self::new("conflict", format!("{conflict}; unlink or rename one of them")));
+        conflicts.chain(problems.iter().map(|problem| Self::new("definition", problem.to_string()))).collect()
+    }
+}

@@ -1,0 +1,70 @@
+//! [`HttpKeys`]: the keys of requests of tools, the tables `[http]` and `[[secrets]]`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use host::settings::FlagValue::Named;
+use host::settings::{
+    Key, ProjectRule, REACHES, Setting, converted_tables, duration, file, host, integer, items, size, text, url,
+};
+use host::{Size, declare_keys};
+
+use super::place::SecretPlace;
+
+declare_keys! {
+    /// The keys of requests of tools.
+    pub struct HttpKeys;
+
+    /// Hosts or blocks of addresses that tools may request although they are private, such as localhost:8080; they need a grant as well
+    pub private_hosts: Vec<Setting<String>> = Key::new("http.private_hosts", items(host), Vec::new(), r#"["localhost:8080"]"#)
+        .with_flag("--private-host", Named("HOST"))
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The URL of a proxy for requests of tools
+    pub tool_proxy: Option<Setting<String>> =
+        Key::new("http.proxy", text(url), None, "\"http://proxy.example.org:3128\"")
+            .with_project(ProjectRule::never(REACHES));
+
+    /// A file of root certificates in PEM, which requests of tools trust in addition to the machine's
+    pub ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
+        .with_project(ProjectRule::never(REACHES));
+
+    /// The maximum size of a response to a tool, after decompression
+    pub max_body: Setting<Size> =
+        Key::new("http.max_body", size(), Setting::from_default(Size::from_bytes(10 * 1024 * 1024)), "\"10MiB\"")
+            .with_project(ProjectRule::lower());
+
+    /// The time until a response to a tool begins, for each redirect anew
+    pub tool_first_byte: Setting<Duration> =
+        Key::new("http.first_byte", duration(), Setting::from_default(Duration::from_secs(20)), "\"20s\"")
+            .with_project(ProjectRule::lower());
+
+    /// The time until a response to a tool is complete, redirects included
+    pub tool_total: Setting<Duration> =
+        Key::new("http.total", duration(), Setting::from_default(Duration::from_secs(60)), "\"60s\"")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of redirects that a request of a tool follows
+    pub max_redirects: Setting<u32> =
+        Key::new("http.max_redirects", integer::<0, _>(), Setting::from_default(10), "10")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of concurrent requests of tools
+    pub max_connections: Setting<u32> =
+        Key::new("http.max_connections", integer::<1, _>(), Setting::from_default(32), "32")
+            .with_project(ProjectRule::lower());
+
+    /// The maximum number of concurrent requests of tools to one host
+    pub max_connections_per_host: Setting<u32> =
+        Key::new("http.max_connections_per_host", integer::<1, _>(), Setting::from_default(6), "6")
+            .with_project(ProjectRule::lower());
+
+    /// Secrets that requests of tools to one origin have in a header: the place of each, never the secret itself
+    pub secrets: Vec<Setting<SecretPlace>> = Key::new(
+        "secrets",
+        converted_tables(SecretPlace::from_table),
+        Vec::new(),
+        r#"[{ name = "forge", origin = "https://api.example.org", header = "authorization", prefix = "Bearer ", env = "FORGE_TOKEN" }]"#,
+    )
+    .with_project(ProjectRule::never(REACHES));
+}

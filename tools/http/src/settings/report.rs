@@ -1,0 +1,92 @@
+//! The warnings and the lines of `doctor` on requests of tools.
+
+use host::FamilyReport;
+use host::settings::{Origin, Setting, Settings, SettingsError};
+use tools::counted;
+
+use super::client;
+use super::keys::HttpKeys;
+use super::place::SecretPlace;
+use crate::HttpClient;
+
+/// Returns a warning for each secret that is not found, and for each setting that has less effect than it says.
+pub(super) fn notices(settings: &Settings) -> Vec<String> {
+    let missing = settings.of::<HttpKeys>().secrets.iter().filter(|secret| !secret.value.source.is_found());
+    let missing = missing.map(|Setting { value: SecretPlace { name, source, .. }, origin }| {
+            format!(
+                "{origin}: the secret {name} is not sent, because {} is empty or missing; set this variable or write this file, or \
+                 remove its table",
+                source.place()
+            )
+        });
+    missing.chain(replaced(settings, host::program::services().get::<HttpClient>().is_some())).collect()
+}
+
+/// Returns a line for each setting of a client that the program replaces by its own.
+fn replaced(settings: &Settings, is_replaced: bool) -> Vec<String> {
+    let is_of_client = |name: &str| name.starts_with("http.") || name == "secrets";
+    let set = settings.values().rows().filter(|(key, _, origin)| is_of_client(key.name) && *origin != Origin::Default);
+    set.filter(|_| is_replaced)
+        .map(|(key, _, origin)| {
+            let effect = if key.name.starts_with("http.max_connections") {
+                "no effect, because this program has an HTTP client of its own, whose limits hold; remove it"
+            } else {
+                "an effect on services with keys of their own alone, such as a search, because this program has an HTTP client of its own"
+            };
+            format!("{origin}: {} has {effect}", key.name)
+        })
+        .collect()
+}
+
+/// Returns lines on the client and the secrets, or the mistake in their settings. No line contains a secret.
+pub(super) fn report(settings: &Settings) -> Result<FamilyReport, SettingsError> {
+    client::client(settings)?;
+    let keys: &HttpKeys = settings.of();
+    let mut report = FamilyReport::default();
+    report.lines.push(client_line(keys));
+    report.lines.extend(keys.secrets.iter().map(|secret| secret_line(&secret.value)));
+    report.lines.extend(replaced(settings, host::program::services().get::<HttpClient>().is_some()));
+    Ok(report)
+}
+
+fn client_line(keys: &HttpKeys) -> String {
+    let proxy = keys.tool_proxy.as_ref().map_or("none", |proxy| &proxy.value);
+    let hosts: Vec<_> = keys.private_hosts.iter().map(|host| host.value.as_str()).collect();
+    let hosts = if hosts.is_empty() { "none".to_owned() } else { hosts.join(" ") };
+    format!(
+        "http: proxy {proxy}; private hosts {hosts}; at most {} a response, {:?} to its first byte and {:?} in all, {}, {}, {} to one host",
+        keys.max_body.value.shown(),
+        keys.tool_first_byte.value,
+        keys.tool_total.value,
+        counted(keys.max_redirects.value, "redirect"),
+        counted(keys.max_connections.value, "connection"),
+        keys.max_connections_per_host.value,
+    )
+}
+
+fn secret_line(SecretPlace { name, origin, header, source, .. }: &SecretPlace) -> String {
+    let found = if source.is_found() { "(found)" } else { "(not found)" };
+    format!("secret {name}: {header} of {origin}, from {} {found}", source.place())
+}
+
+#[cfg(test)]
+mod tests {
+    use host::settings::Values;
+
+    use super::*;
+
+    #[test]
+    fn a_setting_that_a_client_of_the_program_replaces_is_named() {
+        let mut flags = Values::default();
+        let keys: &mut HttpKeys = flags.of_mut();
+        keys.private_hosts = vec![Setting::from_flag("--private-host", "localhost".to_owned())];
+        keys.max_connections_per_host = Setting::from_flag("--limit", 1);
+        let settings = Settings::from_flags(flags).unwrap();
+        assert_eq!(replaced(&settings, false), [""; 0]);
+        let lines = replaced(&settings, true);
+        let [host, connections] = &lines[..] else { panic!("{lines:?}") };
+        assert!(connections.contains("http.max_connections_per_host has no effect"), "{connections}");
+        assert!(host.contains("--private-host") && host.contains("http.private_hosts has an effect"), "{host}");
+        assert_eq!(replaced(&Settings::default(), true), [""; 0]);
+    }
+}
