@@ -1,6 +1,6 @@
 //! Containers, clusters and clouds. All of them run programs.
 
-use crate::words::row::Effect::Runs;
+use crate::words::row::Effect::{Loads, Runs};
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -14,13 +14,15 @@ pub(super) const ROWS: &[Row] = &[
         )
         .loads("--config -H --host --context -c --env-file --connection --url --module --file --project-directory")
         .writes("--iidfile --cidfile --metadata-file -o --output --log-opt* --cache-to")
-        .plain("--hostname --filter --load"),
+        .plain("--hostname --filter --load")
+        .commands(&[Row::of("context").itself(Loads)]),
     // kubectl(1), "--kubeconfig" (exec credentials), "--server", "exec", "cp", "config", "plugin", "-o" is a format
     Row::of("kubectl oc k3s microk8s minikube kind")
         .launches()
         .runs("exec cp debug attach edit plugin proxy port-forward run krew")
         .loads("--kubeconfig -s --server --token --as* --cluster --user config --cache-dir --profile*")
-        .plain("--output"),
+        .plain("--output")
+        .commands(&[Row::of("kustomize").writes("-o --output")]),
     // helm(1), "--post-renderer", "--kubeconfig", "plugin"
     Row::of("helm helmfile skaffold tilt")
         .launches()

@@ -6,11 +6,11 @@ pub(super) const ROWS: &[Row] = &[
     // pytest(1), "-p", "-c", "-o", "--rootdir", "--confcutdir", "--pdbcls", "--basetemp", "--junitxml", "--debug"
     Row::of("pytest py.test")
         .launches()
-        .runs("-p --pdbcls -o --override-ini --tx --rsyncdir --import-mode --doctest-plus-generate-diff")
+        .runs("-p --pdbcls -W*:*:*.* --pythonwarnings=*:*:*.* --docker-compose -o --override-ini --tx --rsyncdir --import-mode --doctest-plus-generate-diff")
         .loads("@* -c --config-file --rootdir --confcutdir --cov-config --ds --dc --ini --env-file")
         .writes(
             "--basetemp --junitxml --junit-xml --report-log --resultlog --result-log --log-file --debug \
-            --cov-report=*:* xml:* html:* lcov:* json:* annotate:* markdown:* --html --json-report-file \
+            --cov-report=*:* --html --json-report-file --durations-path --cucumber* --csv --benchmark-histogram \
             --cache-dir --self-contained-html --benchmark-json \
             --benchmark-save* --benchmark-storage --alluredir --profile-svg --pastebin --snapshot-update \
             --debug=*",
@@ -21,7 +21,7 @@ pub(super) const ROWS: &[Row] = &[
             --cov-report=json --strict-config \
             --doctest-modules --browser --run-slow --report-chars",
         )
-        .valued("kmnr"),
+        .valued("kmnrW"),
     // coverage(1), "--rcfile", "--data-file", "-o", "-d"; nosetests, unittest, behave, robot
     Row::of("coverage nosetests nose2 behave robot trial stestr green")
         .launches()
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         .runs("--init-hook --load-plugins --unsafe-load-any-extension --extension-pkg-*")
         .loads("--rcfile --source-roots -f --output-format")
         .writes("--output --generate-* -o"),
-    Row::of("pyright basedpyright bandit vulture pydocstyle pycodestyle codespell")
+    Row::of("pyright basedpyright bandit vulture pydocstyle pycodestyle codespell typos")
         .loads(
             "-p --project --config -c --configfile --pythonpath --venvpath --venv-path --typeshedpath \
             --typeshed-path -b --baseline --ini --toml",
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .runs(
         "--plugin* --parser* --rulesdir --rulesDir --custom-formatter --custom-syntax --require* -r \
-            --rules-dir --resolve-plugins-relative-to --use --search-plugin* -p",
+            --rules-dir --resolve-plugins-relative-to --use --search-plugin* -p -x --extends",
     )
     .loads(
         "-c --config* --flag --config-path -f --format* --formatter* --formatters-dir -s --syntax \
@@ -91,7 +91,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .writes(
         "-o --output* --out* --fix* --write -w --cache-location --cache-file --init --env-info --report* \
-            --apply* --stdin-write",
+            --apply* --stdin-write --suppress*",
     )
     .plain("--no-config"),
     // jest, vitest, mocha, ava, karma, cypress, playwright, nyc, c8
@@ -103,15 +103,17 @@ pub(super) const ROWS: &[Row] = &[
             --testEnvironment* --haste --node-option* -n --plugin* --preset --snapshotResolver \
             --snapshotSerializers --testSequencer --filter --prettierPath --browser* --api --environment \
             --pool --spec-require --ui --global-setup --env --node-arg* --config-loader --projects \
-            --moduleLoader --dependencyExtractor --runTestsByCmd --execArgv* --poolOptions* --timers",
+            --moduleLoader --dependencyExtractor --runTestsByCmd --execArgv* --poolOptions* --timers -b \
+            --coverageReporters --diff --snapshotEnvironment --typecheck.* --sequence.*",
         )
         .loads(
             "-c --config* --rootDir --root --roots --workspace --dir --package --opts --config-file --project \
-            --cwd --nycrc-path --base",
+            --cwd --nycrc-path --base -P --tsconfig",
         )
         .writes(
             "-o --output* --coverageDirectory --coverage.* --cacheDirectory --outputFile* --reporter-option* -O \
-            --report-dir --temp-dir --snapshot-path* --heap* --json-file --reports-dir --temp-directory",
+            --report-dir --temp-dir --snapshot-path* --heap* --json-file --reports-dir --temp-directory \
+            --attachmentsDir",
         )
         .plain(
             "--updateSnapshot --runInBand --coverage --testNamePattern --ui=none --run --env=node \
@@ -136,7 +138,7 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-c --configuration* --config* --prepend* --runtime-set* --sniffs")
         .writes(
             "--log-* --coverage-* --testdox-* --generate-* --cache-* --report* --set-baseline* --report-file* \
-            --migrate* --path-mode* --output* --teamcity*",
+            --migrate* --path-mode* --output* --teamcity* --alter",
         ),
     // shellcheck(1) only reads; shfmt "-w"; hadolint, yamllint, actionlint "-shellcheck"
     Row::of("shellcheck").loads("--rcfile -x --external-sources"),

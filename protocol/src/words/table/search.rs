@@ -3,8 +3,8 @@
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // rg(1), "--pre", "--hostname-bin"; "-z" runs the decompressors of the system.
-    Row::of("rg").runs("--pre --hostname-bin").plain("--pretty"),
+    // rg(1), "--pre", "--hostname-bin", "-z"
+    Row::of("rg rga").runs("--pre --hostname-bin -z --search-zip").plain("--pretty --pre-glob").valued("ABCdefgjmMrtT"),
     // ugrep(1), "--filter", "--pager", "--view", "-Q", "---FILE"
     Row::of("ugrep ug ugrep+ ug+")
         .runs("--filter* --pager --view -Q --query")
