@@ -75,6 +75,10 @@ fn command_of(words: &[Word]) -> usize {
 pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     let Some(Word::Known(program)) = words.first() else { return None };
     let row = table::row(name(program))?;
+    if row.has_name("python") {
+        let module = words.iter().position(|word| matches!(word, Word::Known(word) if word == "-m"))? + 1;
+        return words.get(module).is_some_and(Word::is_known).then_some(module);
+    }
     let mut operands = row.wraps?;
     let mut index = 1;
     while let Some(Word::Known(word)) = words.get(index) {

@@ -244,6 +244,7 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         yarn | pack --filename x
         hg | conf x
         hg | debugs x
+        git | sta
         git | bugreport -o x
         git bugreport | -o x
         git lfs | --exec x
@@ -280,6 +281,9 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         zstdcat | -o x a
         exiftool | '-filename<x' a
         python3 -m json.tool | a b
+        python3 -m ruff | check --config x
+        python3 -m mymodule | --exec x
+        python3 -X dev -m mymodule | --plugin x
         python3 -m cProfile | -o x a.py
         sqlite3 | a '.sh id'
         sqlite3 | a 'select edit (1)'
@@ -395,6 +399,9 @@ fn other_options_are_covered() {
         ptx | a b
         qpdf | --check a
         python3 | a.py --output x
+        python3 -m http.server | --directory a
+        python3 -m venv | .venv
+        python3 -m unittest | discover -s tests -v
         find | . -executable
         /bin/cat | --output x
         /usr/bin/test | --exec x

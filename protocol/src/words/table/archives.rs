@@ -4,8 +4,8 @@ use crate::words::archive_bundle;
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // tar(1), "-I", "-F", "--to-command", "--checkpoint-action" …; extraction and creation write files by an option. A file
-    // `host:file` is read by `rsh`.
+    // tar(1), "-I", "-F", "--to-command", "--checkpoint-action" …; extraction and creation write files by an option.
+    // A file `host:file` is read by `rsh`.
     Row::of("tar gtar bsdtar")
         .runs(
             "-I --use-compress-program -F --info-script --new-volume-script --checkpoint-action --to-command \

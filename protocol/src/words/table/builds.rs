@@ -57,7 +57,9 @@ pub(super) const ROWS: &[Row] = &[
         .launches()
         .runs("--config *linker* *link-arg* *codegen-backend* *llvm-args* *--fuse-ld* *rustc-wrapper* @* +*/*")
         .loads("-C --sysroot --lockfile-path --binaries-metadata --cargo-metadata --debugger --tracer --archive-file")
-        .writes("--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir --logfile")
+        .writes(
+            "--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir --logfile",
+        )
         .plain(
             "--target --build --bin --bins --lib --future-incompat-report --run-ignored --filter-expr \
             --filterset",
@@ -114,9 +116,9 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     Row::of("bun")
         .launches()
-        .runs("--preload -r --require --import -e --eval -p --print --shell x exec create")
-        .loads("-c --config --tsconfig-override --env-file --cwd")
-        .writes("--outfile --outdir --cpu-prof* --reporter-outfile --cache-dir --coverage-dir"),
+        .runs("-r -e -p --print x exec create")
+        .loads("-c --tsconfig-override --cwd")
+        .writes("--cpu-prof*"),
     Row::of("npx bunx pnpx")
         .launches()
         .runs("-c --call --shell --node-options --node-arg -n --script-shell --shell-auto-fallback")
@@ -138,9 +140,7 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     // gofmt, goimports, golangci-lint
     Row::of("gofmt goimports gofumpt").writes("-w -cpuprofile"),
-    Row::of("golangci-lint staticcheck revive")
-        .loads("-c --config -formatter --enable-plugin")
-        .writes("--fix --out-format* --output* --cpu-profile-path --mem-profile-path --trace-path"),
+    Row::of("golangci-lint staticcheck revive").loads("-c -formatter").writes("--fix --out-format* --output*"),
     // pip(1), "--python", "--log", "-t", "--root", "--prefix", "--src", "--report"; pip-config(1), "--editor"
     Row::of("pip pipx pipenv poetry pdm hatch uv uvx rye conda mamba micromamba")
         .launches()
@@ -185,10 +185,7 @@ pub(super) const ROWS: &[Row] = &[
     // just(1), "-f", "--shell", "--chooser", "-c", "--set"
     Row::of("just")
         .launches()
-        .runs(
-            "--shell --shell-arg --shell-command --chooser -c --command --set --edit -e --cygpath --request \
-            --tempdir",
-        )
+        .runs("--chooser -c --set -e --cygpath --request")
         .loads("-f --justfile --dotenv-path --dotenv-filename -E -g --global-justfile"),
     Row::of(
         "task go-task mage rake thor earthly dagger pre-commit lefthook husky lint-staged turbo nx lerna \
@@ -219,7 +216,7 @@ pub(super) const ROWS: &[Row] = &[
             "-p:* /p:* --property* -property* exec tool script -l:* -logger* --logger* /logger* @* \
             --test-adapter-path -s --additionalprobingpath --additional-deps --depsfile",
         )
-        .writes("-d --diag* -o --output -bl* /bl* --artifacts-path --results-directory -flp* /flp*"),
+        .writes("-d --diag* -o -bl* /bl* --results-directory -flp* /flp*"),
     // composer(1), bundle(1), gem(1), mix(1), rebar3, stack(1), cabal(1), opam, swift, pub, flutter, dart, zig,
     // nimble, dub
     Row::of(
@@ -253,8 +250,8 @@ pub(super) const ROWS: &[Row] = &[
     )
     .launches()
     .runs(
-        "-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager --pipe --status-logger --setopt \
-        --enableplugin --plus-repo",
+        "-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager --pipe \
+        --status-logger --setopt --enableplugin --plus-repo",
     )
     .loads(
         "-c --config* --hookdir --gpgdir --dbpath --root --admindir --instdir -b --with-* --macros --load \

@@ -56,29 +56,23 @@ pub(super) const ROWS: &[Row] = &[
     .writes("-d -d* -s -h --output* -o* --dest* -Xmodule-path*"),
     // tsc: "--outFile", "--outDir", "--plugins"
     Row::of("tsc")
-        .loads("--plugins @*")
+        .loads("@*")
         .plain(
             "--module --lib --moduleResolution --moduleDetection --importHelpers --esModuleInterop \
             --resolveJsonModule --isolatedModules",
         )
-        .writes(
-            "--outFile --outDir --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile \
-            --init",
-        ),
+        .writes("--declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile --init"),
     // esbuild, webpack, rollup, vite, parcel, swc, babel: a configuration is code.
     Row::of(
         "esbuild webpack webpack-cli rollup vite parcel swc babel browserify rspack rsbuild tsup unbuild \
             metro next nuxt astro gulp grunt gatsby ng vue-cli-service postcss jscodeshift",
     )
     .launches()
-    .runs(
-        "--plugin* -p --transform* -t --require -r --register --gulpfile* --gruntfile* --tasks* --use* \
-            --preload* -u",
-    )
+    .runs("--plugin* -p --transform* -t -r --register --gulpfile* --gruntfile* --tasks* --use* --preload* -u")
     .loads("-c --config* --presets* --plugins* --extends --env-name --tsconfig* -f --base")
     .writes(
-        "-o --out* --outfile* --outdir* --output* -d --dir --metafile* --serve* --analyze* --dist-dir \
-            --cache-dir --watch-delay* --profile* --json=* --file* --replace",
+        "-o --out* --outfile* --outdir* --output* -d --dir --metafile* --serve* --analyze* --dist-dir --watch-delay* \
+        --profile* --json=* --file* --replace",
     ),
     // protoc(1), "--plugin", "--*_out", "-o", "@file"; flatc, thrift, capnp "-o"
     Row::of("protoc buf flatc thrift capnp swig bison yacc flex lex m4 re2c gperf rpcgen ragel antlr antlr4 asn1c")
@@ -104,7 +98,8 @@ pub(super) const ROWS: &[Row] = &[
     // include-what-you-use
     Row::of("opt llc lli llvm-as llvm-dis llvm-link bugpoint mlir-opt")
         .runs(
-            "-load* --load* -extra-* --fake-argv0* --compile-command* --run-* --additional-so* --safe-path* --remote-*",
+            "-load* --load* -extra-* --fake-argv0* --compile-command* --run-* --additional-so* --safe-path* \
+            --remote-*",
         )
         .writes("-o* --o* --output* -stats* -time-trace* --save-*"),
     Row::of("clang-tidy clang-check clang-query clang-apply-replacements clangd")

@@ -20,21 +20,21 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("kubectl oc k3s microk8s minikube kind")
         .launches()
         .runs("exec cp debug attach edit plugin proxy port-forward run krew")
-        .loads("--kubeconfig -s --server --token --as* --cluster --user config --cache-dir --profile*")
+        .loads("--kubeconfig -s --server --token --as* --cluster --user config --profile*")
         .plain("--output")
-        .commands(&[Row::of("kustomize").writes("-o --output")]),
+        .commands(&[Row::of("kustomize").writes("-o")]),
     // helm(1), "--post-renderer", "--kubeconfig", "plugin"
     Row::of("helm helmfile skaffold tilt")
         .launches()
-        .runs("--post-renderer* plugin --helm-command --helm-binary -b")
-        .loads("--kubeconfig --registry-config --repository-config --kube-*")
-        .writes("--output-dir -d --destination --untardir")
+        .runs("--post-renderer* plugin -b")
+        .loads("--kubeconfig --kube-*")
+        .writes("-d --untardir")
         .plain("--output"),
     // kustomize(1), "-o"
     Row::of("kustomize")
-        .runs("--enable-exec --enable-alpha-plugins --helm-command --network")
-        .loads("--load-restrictor -e --env")
-        .writes("-o --output")
+        .runs("--network")
+        .loads("-e --env")
+        .writes("-o")
         .commands(&[Row::of("fn run cfg localize edit create").itself(Runs)]),
     // terraform: "-chdir", "-plugin-dir", "-backend-config", "-out", "-state"
     Row::of("terraform tofu terragrunt packer pulumi vagrant")

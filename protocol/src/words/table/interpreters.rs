@@ -33,15 +33,12 @@ pub(super) const ROWS: &[Row] = &[
         ),
     Row::of("deno")
         .launches()
-        .runs(
-            "--preload --import-map --v8-flags* --unsafely-ignore-certificate-errors -A --allow-all \
-            --allow-run* --allow-ffi*",
-        )
-        .loads("-c --config --env* --import")
-        .writes("-o --output --coverage* --cert* --lock* --allow-write*"),
+        .runs("--v8-flags* --unsafely-ignore-certificate-errors -A --allow-all --allow-run* --allow-ffi*")
+        .loads("-c --env*")
+        .writes("-o --coverage* --cert* --lock* --allow-write*"),
     Row::of("ts-node tsx babel-node swc-node zx nodemon")
         .launches()
-        .runs("-x --exec -r --require --import --loader -e --eval -p --compiler --transpiler --swc")
+        .runs("-x -r -e -p --transpiler --swc")
         .loads("-P --project --tsconfig"),
     Row::of(
         "R Rscript perl ruby php lua luajit java julia ghci guile ocaml irb pry elixir iex erl escript \

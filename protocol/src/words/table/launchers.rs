@@ -67,16 +67,16 @@ pub(super) const ROWS: &[Row] = &[
         .valued("wmMrPDLnuiN"),
     // gtfobins.github.io: programs that run what they are told. The first of these have a command in their words.
     Row::of(
-        "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter posh rc sash \
-            slsh jrunscript easy_install cdist ldd mise asdf devbox multipass lima colima nomad pg_virtualenv \
-            pee mispipe zrun teip rr mpirun mpiexec srun pyenv rbenv nodenv nvm fnm volta pixi doppler sops",
+        "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter posh rc \
+        sash slsh jrunscript easy_install cdist ldd mise asdf devbox multipass lima colima nomad pg_virtualenv pee \
+        mispipe zrun teip rr mpirun mpiexec srun pyenv rbenv nodenv nvm fnm volta pixi doppler sops",
     )
     .launches(),
     Row::of(
-        "xdotool tmate perlbug perlthanks bashbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs tdbtool \
-            dmsetup jtag ginsh dosbox update-alternatives openvpn psftp apache2 httpd nginx lighttpd asterisk vigr \
-            vipw wireshark zathura yelp volatility logrotate easyrsa consul vault k6 dvc liquibase cue opa xmore \
-            gpg-connect-agent scriptlive qemu-io qemu-storage-daemon minicom dhclient loginctl",
+        "xdotool tmate perlbug perlthanks bashbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs \
+        tdbtool dmsetup jtag ginsh dosbox update-alternatives openvpn psftp apache2 httpd nginx lighttpd asterisk \
+        vigr vipw wireshark zathura yelp volatility logrotate easyrsa consul vault k6 dvc liquibase cue opa xmore \
+        gpg-connect-agent scriptlive qemu-io qemu-storage-daemon minicom dhclient loginctl",
     )
     .launches()
     .runs("exec -e -E -c -x -X -s -S -sf --up --down --ex*")

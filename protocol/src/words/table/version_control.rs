@@ -28,9 +28,9 @@ pub(super) const ROWS: &[Row] = &[
         .commands(&[Row::of("util fix run config").itself(Runs)]),
     Row::of("cvs").runs("-e --editor -d").loads("-f").writes("-o"),
     // gh(1): "gh alias", "gh extension", "gh api"
-    Row::of("gh glab hub tea").writes("-O --output -D --dir --clobber").runs("--editor --web -e -w").commands(&[
+    Row::of("gh glab hub tea").writes("-O -D --dir --clobber").runs("--web -e -w").commands(&[
         Row::of("alias extension ext codespace cs config copilot preview browse auth").itself(Loads),
-        Row::of("repo").runs("-c -u --upload-pack --config"),
+        Row::of("repo").runs("-c -u --upload-pack"),
         Row::of("api").loads("--hostname --cache"),
     ]),
     // git-lfs(1) is `git lfs`; repo and vcstool run commands over checkouts.
