@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Row] = &[
         "nohup setsid choom fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
             proxychains proxychains4 \
             torsocks faketime dbus-run-session msgexec help2man chronic ifne lckdo gosu su-exec tini dumb-init \
-            caffeinate numactl prlimit cgexec proot fakechroot heaptrack",
+            caffeinate numactl cgexec proot fakechroot",
     )
     .wraps(0),
     // time(1), "-o"
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Row] = &[
         "xdotool tmate perlbug perlthanks bashbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs \
         tdbtool dmsetup jtag ginsh dosbox update-alternatives openvpn psftp apache2 httpd nginx lighttpd asterisk \
         vigr vipw wireshark zathura yelp volatility logrotate easyrsa consul vault k6 dvc liquibase cue opa xmore \
-        gpg-connect-agent scriptlive qemu-io qemu-storage-daemon minicom dhclient loginctl",
+        gpg-connect-agent scriptlive qemu-io qemu-storage-daemon minicom dhclient",
     )
     .launches()
     .runs("exec -e -E -c -x -X -s -S -sf --up --down --ex*")
