@@ -18,9 +18,12 @@ use url::Url;
 use crate::markdown::Notation;
 use crate::stop::Stop;
 pub(crate) use attributes::Attributes;
+pub(crate) use base::Base;
 pub(crate) use element::Element;
 use page::Builder;
+pub(crate) use page::LITTLE_TEXT;
 pub(crate) use references::decoded_value;
+pub(crate) use refresh::of_meta as of_refresh;
 pub(crate) use tokens::{Sink, tokenize};
 pub(crate) use visibility::LeftOut;
 

@@ -28,7 +28,7 @@ const MAX_TITLE: usize = 300;
 const MIN_MAIN: usize = 200;
 
 /// A page with less text than this, in bytes, may only lead on to another one.
-const LITTLE_TEXT: usize = 300;
+pub(crate) const LITTLE_TEXT: usize = 300;
 
 /// The number of tokens after which the builder asks whether to stop.
 const TOKENS_PER_CHECK: u32 = 256;

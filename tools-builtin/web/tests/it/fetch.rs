@@ -293,6 +293,49 @@ async fn a_page_that_is_only_a_refresh_names_its_target() {
 }
 
 #[tokio::test]
+async fn an_answer_whose_header_leads_on_names_its_target() {
+    for (status, name, value, body, next) in [
+        ("200 OK", "refresh", "0; url=next/page.html", "", Some("/next/page.html")),
+        ("200 OK", "refresh", "3;URL='/b?c=d'", "This page has moved.", Some("/b?c=d")),
+        ("403 Forbidden", "refresh", "1; url=/login", "", Some("/login")),
+        ("300 Multiple Choices", "location", "/en", "", Some("/en")),
+        ("200 OK", "location", "/made", "made", None),
+        ("200 OK", "refresh", "30", "Scores", None),
+        ("200 OK", "refresh", "30; url=/", "Scores", None),
+        ("200 OK", "refresh", "0; url=javascript:1", "", None),
+        ("200 OK", "refresh", "0; url=/x", "Text. ".repeat(100).leak(), None),
+    ] {
+        for kind in ["text/html", "text/plain"] {
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n{name}: {value}\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let server = TestServer::start(move |_| answer.as_bytes().to_vec()).await;
+            let text = texts(&server, json!({})).await.map_or_else(|error| error.to_string(), |texts| texts.concat());
+            assert!(text.contains(body.trim()), "{value}: {text}");
+            match next {
+                Some(next) => assert!(text.contains(&format!("\n{}\n", server.url(next))), "{value}: {text}"),
+                None => assert!(!text.contains("leads on"), "{value}: {text}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn redirects_that_end_in_an_empty_body_name_their_target() {
+    for status in ["200 OK", "204 No Content"] {
+        let server = TestServer::start(move |request| match request.path() {
+            "/" => TestServer::head("302 Found", &[("location", "/b")]),
+            "/b" => TestServer::head("301 Moved Permanently", &[("location", "/end")]),
+            _ => TestServer::head(status, &[]),
+        })
+        .await;
+        let texts = texts(&server, json!({})).await.unwrap();
+        assert!(texts[0].contains(&server.url("/end")) && texts[1].contains("redirected from"), "{texts:?}");
+    }
+}
+
+#[tokio::test]
 async fn soft_hyphens_are_no_part_of_the_text() {
     let page = "<title>Donau&shy;dampf</title><h1>Donau\u{AD}dampf</h1><p>Schiff&#173;fahrts<b>ge\u{AD}sell</b>schaft \
                 <a href=/a title='x'>Kapi&#xAD;tän</a> <img src=/b alt='Mü&shy;tze'> <code>some&shy;name</code>\
