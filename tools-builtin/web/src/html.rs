@@ -43,7 +43,7 @@ pub(crate) struct Page {
     pub(crate) text: String,
     /// The parts of the page that are not in the text.
     pub(crate) left_out: Vec<LeftOut>,
-    /// The parts, by their number, that are not in the text although they contain `<main>` or `<article>`.
+    /// The parts, by their number, that are not in the text although they contain `<main>` or `<article>`, or are all of the text.
     with_content: Vec<usize>,
     /// True if the page builds its content with scripts.
     pub(crate) needs_scripts: bool,

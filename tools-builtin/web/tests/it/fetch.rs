@@ -351,6 +351,52 @@ async fn soft_hyphens_are_no_part_of_the_text() {
 }
 
 #[tokio::test]
+async fn marks_of_line_breaks_are_no_part_of_the_text() {
+    let page =
+        "<title>Donau&#8203;dampf</title><p>Schiff\u{200B}fahrts \u{2060}Kapi\u{FEFF}tän<pre>some\u{200B}name</pre>";
+    let server = serve("text/html; charset=utf-8", page).await;
+    for format in ["markdown", "text"] {
+        let texts = texts(&server, json!({"format": format})).await.unwrap();
+        for word in ["Title: Donaudampf", "Schifffahrts Kapitän", "somename"] {
+            assert!(texts[0].contains(word), "{word}: {}", texts[0]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_text_for_browsers_without_scripts_is_shown_if_there_is_little_else() {
+    let words = "Many words of the content. ".repeat(20);
+    let hidden = "<noscript><p>Few words</noscript>";
+    for (page, is_shown) in [
+        (format!("<div id=root></div><script src=/a.js></script><noscript><p>{words}</noscript>"), true),
+        (format!("<p>Title</p><noscript><p>Part</noscript>{hidden}"), true),
+        (format!("<p>{words}{hidden}"), false),
+        (format!("<noscript>Please enable JavaScript</noscript>{hidden}"), false),
+        (format!("<nav>{hidden}</nav><p>x"), false),
+    ] {
+        let server = serve("text/html", page.clone()).await;
+        let text = texts(&server, json!({})).await.unwrap().concat();
+        assert_eq!(
+            text.contains("Few words") || text.contains("Many words") && !page.starts_with("<p>M"),
+            is_shown,
+            "{page}: {text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn frames_and_declared_shadow_trees_are_shown() {
+    let page = "<frameset><frame src=/menu name=m><frame src=/text title=Text></frameset>\
+                <template><p>hidden</template><template shadowrootmode=open><p>shown</template>";
+    let server = serve("text/html", page).await;
+    let text = texts(&server, json!({})).await.unwrap().concat();
+    for part in [server.url("/menu"), server.url("/text"), "Text".to_owned(), "\nshown\n".to_owned()] {
+        assert!(text.contains(&part), "{part}: {text}");
+    }
+    assert!(!text.contains("hidden"), "{text}");
+}
+
+#[tokio::test]
 async fn a_part_that_contains_main_or_article_is_never_left_out() {
     let words = "Many words of the content. ".repeat(20);
     for page in [
