@@ -370,7 +370,7 @@ async fn the_text_for_browsers_without_scripts_is_shown_if_there_is_little_else(
     for (page, is_shown) in [
         (format!("<div id=root></div><script src=/a.js></script><noscript><p>{words}</noscript>"), true),
         (format!("<p>Title</p><noscript><p>Part</noscript>{hidden}"), true),
-        (format!("<p>{words}{hidden}"), false),
+        (format!("<p>{words}</p>{hidden}"), false),
         (format!("<noscript>Please enable JavaScript</noscript>{hidden}"), false),
         (format!("<nav>{hidden}</nav><p>x"), false),
     ] {
