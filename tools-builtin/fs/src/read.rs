@@ -319,6 +319,9 @@ mod tests {
         }
         assert_eq!(seen.len(), line.len());
         assert_eq!(seen, line);
+        // A character on the border is in the next part.
+        fixture.write("odd", &format!("x{}", "é".repeat(5_000)));
+        assert!(fixture.text("fs.read", json!({"path": "odd"})).await.ends_with("offset = 4095]"));
         let beyond = json!({"path": "one.json", "start": 1, "offset": line.len() + 1});
         fixture.fails("fs.read", beyond, "give a smaller one").await;
         fixture.fails("fs.read", json!({"path": "one.json", "tail": 1, "offset": 1}), "either `tail` or").await;

@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn the_first_of_mark_header_declaration_and_content_counts() {
-        let cases: [(&[u8], Option<&str>, &str); 17] = [
+        let cases: [(&[u8], Option<&str>, &str); 18] = [
             (b"\xEF\xBB\xBF\xC3\xA9", Some("iso-8859-1"), "é"),
             (b"\xFF\xFE\xE9\x00", Some("utf-8"), "é"),
             (b"\xE9", Some("ISO-8859-1"), "é"),
@@ -46,6 +46,7 @@ mod tests {
             (b"<?xml version='1.0' encoding='ISO-8859-2'?>\xB1", None, "<?xml version='1.0' encoding='ISO-8859-2'?>ą"),
             (b"<meta charset=utf-16>\xC3\xA9", None, "<meta charset=utf-16>é"),
             (b"<meta charset=nonesuch>\xC3\xA9", None, "<meta charset=nonesuch>é"),
+            (b"<meta charset=iso-2022-jp>\x1B$B$\"\x1B(B", None, "<meta charset=iso-2022-jp>あ"),
             (b"<meta charset=iso-2022-kr>a", Some("hz-gb-2312"), "<meta charset=iso-2022-kr>a"),
             (b"\xC3\xA9", None, "é"),
             (b"caf\xE9 \x80 5", None, "café € 5"),
