@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+mod declaration;
 mod document;
 mod encoding;
 mod input;
+mod label;
 
 pub use self::document::decode_document;
 pub use self::encoding::{TextEncoding, UnknownEncoding, UnmappableCharacter};

@@ -64,6 +64,7 @@ mod mcp_login;
 mod mcp_mistake;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_new_tool;
+mod mcp_output;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]
