@@ -101,6 +101,8 @@ mod programs;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod programs_session;
 mod progress;
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod protected_told;
 #[cfg(feature = "models")]
 mod provider_choice;
 #[cfg(feature = "models")]
