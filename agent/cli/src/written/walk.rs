@@ -13,22 +13,22 @@ const MAX_ENTRIES: usize = 500_000;
 /// it is moved itself. An entry that cannot be read stands for all that is in it, and so does the tree if it has too many.
 pub(super) fn changed(root: &Path, tree: &Path, from: u64, found: &mut BTreeMap<String, WrittenFile>) {
     let mut waiting = vec![tree.to_owned()];
-    let mut add = |path: &Path, at: u64, is_whole: bool| {
+    let mut add = |path: &Path, at: u64, is_whole: bool, is_document: bool| {
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
-        found.insert(path.clone(), WrittenFile { path, at, is_whole });
+        found.insert(path.clone(), WrittenFile { path, at, is_whole, is_document });
     };
     let mut count = 0;
     while let Some(path) = waiting.pop() {
         count += 1;
         if count > MAX_ENTRIES {
-            return add(tree, from, true);
+            return add(tree, from, true, false);
         }
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         let at = time(&metadata);
         let is_changed = at >= from;
         if !metadata.is_dir() {
-            if is_changed && !is_document(&path) {
-                add(&path, at, false);
+            if is_changed {
+                add(&path, at, false, is_document(&path));
             }
             continue;
         }
@@ -37,10 +37,10 @@ pub(super) fn changed(root: &Path, tree: &Path, from: u64, found: &mut BTreeMap<
                 // The folder of git is no code of a server, and reading commands change it.
                 waiting.extend(entries.iter().filter(|entry| entry.file_name() != ".git").map(fs::DirEntry::path));
                 if is_changed {
-                    add(&path, at, false);
+                    add(&path, at, false, false);
                 }
             }
-            Err(_) => add(&path, at, true),
+            Err(_) => add(&path, at, true, false),
         }
     }
 }

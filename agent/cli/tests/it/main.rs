@@ -56,6 +56,8 @@ mod mcp_code;
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;
+#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+mod mcp_home;
 #[cfg(all(unix, feature = "journal", feature = "mcp"))]
 mod mcp_kill;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
