@@ -135,6 +135,8 @@ mod skills_written;
 mod speech;
 #[cfg(all(unix, feature = "memory"))]
 mod strangers_files;
+#[cfg(all(unix, feature = "memory"))]
+mod strangers_repository;
 mod stream;
 mod sub_agent;
 mod system;
