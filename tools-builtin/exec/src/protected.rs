@@ -109,10 +109,14 @@ impl Look<'_> {
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
     pub(crate) fn find(&self) -> Result<Protected, ToolError> {
+        self.find_among(MAX_ENTRIES)
+    }
+
+    fn find_among(&self, most: usize) -> Result<Protected, ToolError> {
         let mut found = Protected::default();
         let names = fs::read_dir(self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
-        let (mut left, mut bytes) = (MAX_ENTRIES, MAX_FORMER);
+        let (mut left, mut bytes) = (most, MAX_FORMER);
         for tree in self.trees {
             self.add(&mut found, tree, &mut left, &mut bytes)?;
         }
@@ -335,7 +339,7 @@ impl Look<'_> {
             let text = former.map(|former| former.former.as_ref().and_then(Former::text).unwrap_or_default());
             return match names.is_empty() {
                 true => is_harmless_repository(path, self.root),
-                false => is_harmless(path, &names, text, self.may_redirect),
+                false => is_harmless(path, &names, text, (!self.may_redirect).then_some(self.root)),
             };
         }
         match path.parent() {
@@ -377,4 +381,31 @@ fn too_many() -> ToolError {
         "the writable part of the workspace has more than {MAX_ENTRIES} entries, too many to protect its settings; narrow the grant \
          of writes to a folder"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use tools::policy::SensitivePaths;
+
+    use super::*;
+
+    #[test]
+    fn a_workspace_with_too_many_entries_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("AGENTS.md"), "").unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let judge = Judge::strict(SensitivePaths::default());
+        let trees = [Tree { path: ".".to_owned(), is_tree: true }];
+        let look = Look {
+            judge: &judge,
+            root: folder.path(),
+            trees: &trees,
+            is_kept: false,
+            skipped: &[],
+            may_redirect: false,
+            keeps_content: false,
+        };
+        assert_eq!(look.find_among(3).unwrap().found.len(), 1);
+        assert!(look.find_among(2).unwrap_err().to_string().contains("narrow the grant"));
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tools::{ProtectedFate, ProtectedFile};
+use tools::{ProtectedFate, ProtectedFile, ToolError};
 
 use super::carry::Spot;
 use super::{Aside, Origin, Record, SetAside, in_place};
@@ -19,13 +19,19 @@ const MAX_COPIED: u64 = 256 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) aside: Vec<SetAside>,
-    /// The former files that were put back where a program removed them, or that are lost.
+    /// The former files that were put back where a program removed them, or that are lost, and folders that could not be looked at.
     pub(crate) former: Vec<ProtectedFile>,
     /// The paths that could not be moved, or not be put back.
     pub(crate) unfinished: Vec<PathBuf>,
 }
 
 impl Outcome {
+    /// Creates the outcome of a look that was not possible.
+    pub(crate) fn unknown(reason: &ToolError) -> Self {
+        let file = ProtectedFile::new(".".to_owned(), reason.to_string(), ProtectedFate::Unknown);
+        Self { former: vec![file], ..Self::default() }
+    }
+
     /// Returns what a person is told.
     pub(crate) fn into_files(self) -> Vec<ProtectedFile> {
         self.aside.iter().map(|file| file.to_protected(false)).chain(self.former).collect()

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tools::call::AskError;
-use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext};
+use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext, ToolError};
 
 use super::question::{Group, question};
 use super::{Aside, Origin, Outcome, SetAside};
@@ -48,6 +48,12 @@ impl Settled {
         let changed = changed.filter(|(path, _)| !is_told(path)).collect();
         now.lock();
         Self { outcome, groups, changed, teller, is_told: false }
+    }
+
+    /// Creates the result of a look that was not possible.
+    pub(crate) fn unknown(reason: &ToolError, teller: Option<Teller>) -> Self {
+        let outcome = Outcome::unknown(reason);
+        Self { outcome, groups: Vec::new(), changed: Vec::new(), teller, is_told: false }
     }
 
     /// Returns the paths that could not be moved, or not be put back.
