@@ -116,7 +116,7 @@ impl Watch {
                     settled
                 }
                 // The next session looks again.
-                Err(error) => Settled::unknown(&error, teller.clone()),
+                Err(_) => Settled::unknown(teller.clone()),
             };
             *state = State::After(Some(settled));
         }

@@ -54,6 +54,11 @@ fn the_person_sees_the_new_commits_and_decides() {
     assert!(!question.contains("\u{1b}[31m"), "{question}");
     assert_eq!(end_with(session, "n").1, 5);
     assert!(!desk.reads_clean("notes.md"));
+    // A yes is for what was shown.
+    let (session, _) = on_terminal();
+    desk.git(&["commit", "-q", "--allow-empty", "-m", "later"]);
+    assert_eq!(end_with(session, "y").1, 5);
+    assert!(!desk.reads_clean("notes.md"));
     assert_eq!(end_with(on_terminal().0, "y").1, 0);
     assert!(desk.reads_clean("notes.md"));
     desk.run(&["trust"]).expect(0);

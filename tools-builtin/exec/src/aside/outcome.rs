@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tools::{ProtectedFate, ProtectedFile, ToolError};
+use tools::{ProtectedFate, ProtectedFile};
 
 use super::carry::Spot;
 use super::{Aside, Origin, Record, SetAside, in_place};
@@ -26,10 +26,10 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Creates the outcome of a look that was not possible.
-    pub(crate) fn unknown(reason: &ToolError) -> Self {
-        let file = ProtectedFile::new(".".to_owned(), reason.to_string(), ProtectedFate::Unknown);
-        Self { former: vec![file], ..Self::default() }
+    /// Creates the outcome of a look at too many entries.
+    pub(crate) fn unknown() -> Self {
+        let note = "there are too many; remove those that you do not need, and the next session looks again";
+        Self { former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)], ..Self::default() }
     }
 
     /// Returns what a person is told.

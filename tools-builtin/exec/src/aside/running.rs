@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use tools::ProtectedFile;
 use tools::policy::{SensitivePath, SensitivePaths};
-use tools::{ProtectedFile, ToolError};
 
 use super::carry::{create_file, create_folder, path_of};
 use super::{Aside, Origin, Outcome, entries, now};
@@ -129,9 +129,9 @@ impl Aside {
             return None;
         }
         let outcome = match self.look_again(&of, before) {
-            Ok(outcome) => outcome,
+            Some(outcome) => outcome,
             // The record stays, and the next session looks again.
-            Err(error) => return is_here.then(|| Outcome::unknown(&error).into_files()),
+            None => return is_here.then(|| Outcome::unknown().into_files()),
         };
         if is_over {
             finish(path, &outcome.unfinished);
@@ -160,8 +160,8 @@ impl Aside {
         records.collect()
     }
 
-    /// Returns an error if there is too much to look at.
-    fn look_again(&self, root: &Path, before: Before) -> Result<Outcome, ToolError> {
+    /// Returns `None` if there is too much to look at.
+    fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
         let Before { trees, is_kept, skipped, origin, paths, found, only, .. } = before;
         let only: Vec<PathBuf> = only.iter().map(path_of).collect();
         let judge = Judge::strict(SensitivePaths::default().with_paths(paths));
@@ -184,7 +184,7 @@ impl Aside {
         }
         look.skipped = &skipped;
         let former = Protected::from_found(found);
-        let now = look.find()?;
-        Ok(self.set_aside(&look, &former, &now, &only, &origin))
+        let now = look.find().ok()?;
+        Some(self.set_aside(&look, &former, &now, &only, &origin))
     }
 }
