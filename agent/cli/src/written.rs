@@ -340,6 +340,12 @@ mod tests {
         written.note_write(&root, &root.join("a")).unwrap();
         let files = records::list(&written.folder_of(&root), "file-").unwrap();
         fs::write(&files[0], "{").unwrap();
-        assert_eq!(paths(&written, &root), [""]);
+        let [whole] = &written.below(&root).unwrap()[..] else { panic!("one record") };
+        assert!(whole.path.is_empty() && whole.is_whole && !whole.is_document);
+        // So does that of a program.
+        fs::remove_file(&files[0]).unwrap();
+        fs::write(written.folder_of(&root).join("program-1.json"), "{").unwrap();
+        fs::write(root.join("of-long-ago"), "").unwrap();
+        assert!(paths(&written, &root).contains(&"of-long-ago".to_owned()));
     }
 }

@@ -12,6 +12,10 @@ const MAX_ENTRIES: usize = 500_000;
 /// Adds the entries of a tree that changed after a time. A folder changes with each entry that is added, moved or removed in it, and when
 /// it is moved itself. An entry that cannot be read stands for all that is in it, and so does the tree if it has too many.
 pub(super) fn changed(root: &Path, tree: &Path, from: u64, found: &mut BTreeMap<String, WrittenFile>) {
+    changed_among((root, tree), from, MAX_ENTRIES, found);
+}
+
+fn changed_among((root, tree): (&Path, &Path), from: u64, most: usize, found: &mut BTreeMap<String, WrittenFile>) {
     let mut waiting = vec![tree.to_owned()];
     let mut add = |path: &Path, at: u64, is_whole: bool, is_document: bool| {
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
@@ -20,7 +24,7 @@ pub(super) fn changed(root: &Path, tree: &Path, from: u64, found: &mut BTreeMap<
     let mut count = 0;
     while let Some(path) = waiting.pop() {
         count += 1;
-        if count > MAX_ENTRIES {
+        if count > most {
             return add(tree, from, true, false);
         }
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
@@ -58,4 +62,22 @@ fn time(metadata: &Metadata) -> u64 {
 fn time(metadata: &Metadata) -> u64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since.map_or(u64::MAX, |time| time.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_with_too_many_entries_counts_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        ["a", "b"].iter().for_each(|file| fs::write(root.join(file), "").unwrap());
+        let whole = |most: usize| {
+            let mut found = BTreeMap::new();
+            changed_among((root, root), u64::MAX, most, &mut found);
+            found.get("").is_some_and(|file| file.is_whole && !file.is_document)
+        };
+        assert_eq!((whole(3), whole(2)), (false, true));
+    }
 }
