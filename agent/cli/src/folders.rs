@@ -29,6 +29,12 @@ pub(crate) fn skills() -> Vec<PathBuf> {
     shared.into_iter().chain([base.config_dir().join(program::name()).join("skills")]).collect()
 }
 
+/// Returns the home of the user.
+#[cfg(feature = "mcp")]
+pub(crate) fn home() -> Option<PathBuf> {
+    Some(base()?.home_dir().to_owned())
+}
+
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub(crate) fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))

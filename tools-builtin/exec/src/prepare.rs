@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
-use tools::{ProtectedFate, ProtectedFile, ToolContext, ToolError, ToolErrorKind};
+use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::blocking::blocking;
@@ -278,14 +278,7 @@ impl Prepared {
         let settled = tokio::task::spawn_blocking(move || prepared.settle()).await;
         settled.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?;
         Ok(match self.watch.as_ref().and_then(Watch::take) {
-            Some(Ok(settled)) => settled.finish(cx).await,
-            // The program has run, so its result matters more.
-            Some(Err(error)) => {
-                let note = format!("a program may have left files here that run or configure programs: {error}");
-                let file = ProtectedFile::new(".".to_owned(), note, ProtectedFate::Stuck);
-                cx.report_protected(&[file]);
-                vec![format!("changes of files that run programs are unknown: {error}")]
-            }
+            Some(settled) => settled.finish(cx).await,
             None => Vec::new(),
         })
     }
