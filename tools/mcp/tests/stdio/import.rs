@@ -93,12 +93,7 @@ fn calls(name: &str, folder: &Path, url: &str) -> [(&'static str, Value); 2] {
             ("get_current_time", json!({"timezone": "Nowhere/None"})),
         ],
         "playwright" => [("browser_navigate", json!({"url": url})), ("browser_click", json!({"target": "none"}))],
-        "pdf" => {
-            let pdf = folder.join("one.pdf");
-            std::fs::write(&pdf, ONE_PAGE).unwrap();
-            let read = |path: &Path| json!({"sources": [{"path": path}], "include_page_count": true});
-            [("read_pdf", read(&pdf)), ("read_pdf", read(&folder.join("none.pdf")))]
-        }
+        "pdf" => [("list_pdfs", json!({})), ("display_pdf", json!({"url": format!("{path}/none.pdf")}))],
         "kubernetes" => [("configuration_view", json!({})), ("pods_list", json!({}))],
         "excel" => {
             let book = format!("{path}/book.xlsx");
@@ -112,10 +107,6 @@ fn calls(name: &str, folder: &Path, url: &str) -> [(&'static str, Value); 2] {
         _ => [("fetch", json!({"url": url})), ("fetch", json!({"url": "http://127.0.0.1:1/"}))],
     }
 }
-
-/// A document of one empty page.
-const ONE_PAGE: &str = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
-    3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n";
 
 /// Returns a schema without the names of the required arguments, some of which have a default.
 fn without_required(schema: &Value) -> Value {

@@ -21,7 +21,7 @@ pub(crate) const SERVERS: [(&str, usize); 13] = [
     ("time", 2),
     ("fetch", 1),
     ("playwright", 25),
-    ("pdf", 1),
+    ("pdf", 9),
     ("kubernetes", 20),
     ("excel", 46),
     ("word", 54),
@@ -46,7 +46,7 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
         "word" => "python/bin/word_mcp_server".to_owned(),
         "duckdb" => "python/bin/mcp-server-motherduck".to_owned(),
         "playwright" => "node_modules/.bin/playwright-mcp".to_owned(),
-        "pdf" => "node_modules/.bin/pdf-reader-mcp".to_owned(),
+        "pdf" => "node_modules/.bin/mcp-pdf-server".to_owned(),
         "kubernetes" => "node_modules/.bin/kubernetes-mcp-server".to_owned(),
         _ => format!("node_modules/.bin/mcp-server-{name}"),
     };
@@ -64,6 +64,7 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
             std::fs::write(&file, NO_CLUSTER).unwrap();
             server.with_args(["--kubeconfig", file.to_str().unwrap()])
         }
+        "pdf" => server.with_args(["--stdio"]),
         "excel" => server.with_args(["stdio"]),
         "duckdb" => server.with_args(["--db-path", ":memory:", "--read-write"]),
         _ => server,
