@@ -101,7 +101,7 @@ fn calls(name: &str, folder: &Path, url: &str) -> [(&'static str, Value); 2] {
         }
         "word" => {
             let document = format!("{path}/text.docx");
-            [("create_document", json!({"filename": document})), ("create_document", json!({"filename": 1}))]
+            [("create_document", json!({"filename": document})), ("create_document", json!({"filename": []}))]
         }
         "duckdb" => [("execute_query", json!({"sql": "select 42"})), ("execute_query", json!({"sql": 1}))],
         _ => [("fetch", json!({"url": url})), ("fetch", json!({"url": "http://127.0.0.1:1/"}))],
