@@ -80,7 +80,7 @@ fn a_person_permits_a_tool_of_a_server_for_good() {
     let later = crib.run(&[&run(&script)[..], &["--output", "stream-json"]].concat()).expect(0).stdout;
     assert_eq!(later.matches("# Hello").count(), 2, "{later}");
     // Another tool asks still.
-    let (session, _) = asked(&crib, &run(&twice(&crib, "mcp:s/sample", "{}")));
+    let (session, _) = asked(&crib, &["call", "mcp:s/sample"]);
     end_with(session, "n");
 }
 
@@ -105,11 +105,9 @@ fn an_exposed_session_is_offered_no_rule() {
 #[test]
 fn a_tool_with_declared_effects_is_offered_no_rule() {
     let crib = Crib::new();
-    mcp_server::add(&crib, &json!({"effects": {"read": {"writes": ["fs:{path}"]}}}));
+    mcp_server::add(&crib, &json!({"effects": {"read": {"open_world": true}}}));
     crib.run(&["mcp", "test", "s"]).expect(0);
-    // Without the path of its template, the call counts as one without bounds.
-    let script = twice(&crib, "mcp:s/read", "{}");
-    let (mut session, _) = asked(&crib, &run(&script));
+    let (mut session, _) = asked(&crib, &["call", "mcp:s/read", "path=README.md"]);
     let choices = session.exp_string("[n] no").unwrap();
     assert!(!choices.contains(ALWAYS), "{choices}");
     end_with(session, "n");

@@ -33,7 +33,9 @@ impl Spread {
                 Vec::new()
             }
             Some(0) => {
-                let messages = read(&self.lines, None);
+                // A message is one line for its parser, and strings of JSON have no ends of lines.
+                let line = self.lines.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte });
+                let messages = read(&line.collect::<Vec<_>>(), None);
                 if messages.is_empty() {
                     self.give_up(&mut log)
                 } else {
@@ -91,6 +93,7 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(MESSAGE).unwrap();
         let pretty = serde_json::to_string_pretty(&value).unwrap();
         let (messages, log) = read(&format!("start\n{pretty}\n{MESSAGE}\n{pretty}\nend"));
+        assert!(messages.iter().all(|message| !message.contains('\n')), "{messages:?}");
         let parsed = messages.iter().map(|message| serde_json::from_str::<serde_json::Value>(message).unwrap());
         assert_eq!((parsed.collect::<Vec<_>>(), log), (vec![value; 3], vec!["start".to_owned(), "end".to_owned()]));
     }
