@@ -4,6 +4,7 @@ mod commands;
 mod hosts;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::WorkspaceDomain;
 use agent::consent::{
@@ -320,20 +321,26 @@ async fn no_rule_keeps_an_answer_of_an_exposed_session_or_about_more_than_the_to
     let rule = Rule::new(Verdict::Ask, Some("mcp:*"), None).unwrap();
     let ruled = cx.clone().with_policy(Policy::by_effects().with_rules([rule]));
     let of_agent = cx.clone().with_agent("helper").unwrap();
-    for (cx, tool, is_exposed) in [
-        (&cx, "mcp:s/read", true),
-        (&ruled, "mcp:s/read", false),
-        (&of_agent, "mcp:s/read", false),
-        (&cx, "mcp:s/write", false),
+    let mut kept = Vec::new();
+    for (reason, cx, tool, is_exposed) in [
+        ("exposed", &cx, "mcp:s/read", true),
+        ("ruled", &ruled, "mcp:s/read", false),
+        ("of an agent", &of_agent, "mcp:s/read", false),
+        ("more than the tool", &cx, "mcp:s/write", false),
     ] {
-        for _ in 0..2 {
+        for is_first in [true, false] {
             let cx = cx.clone().with_service(Exposure::new());
             if is_exposed {
                 cx.record_exposure();
             }
-            answered(&catalog, &cx, &mut person, (tool, "a"), ApprovalAnswer::Always).await.2.unwrap();
+            let asked = answered(&catalog, &cx, &mut person, (tool, "a"), ApprovalAnswer::Always);
+            match tokio::time::timeout(Duration::from_secs(5), asked).await {
+                Ok((.., ended)) => drop(ended.unwrap()),
+                Err(_) => kept.push((reason, is_first)),
+            }
         }
     }
+    assert!(kept.is_empty(), "{kept:?}");
 }
 
 #[test]

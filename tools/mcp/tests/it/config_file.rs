@@ -202,7 +202,14 @@ fn a_tool_that_the_user_permits_is_added_to_those_of_its_server() {
     };
     assert_eq!(allowed(file.settings("b").unwrap()), [""; 0]);
     assert_eq!(allowed(file.project_settings("/w", "b").unwrap()), ["world:write:mcp:s/read"]);
-    assert!(McpFile::read(&path).unwrap().settings("a").unwrap().allow.is_empty());
+    // The last one was refused, and is not usable.
+    assert!(file.settings("a").is_err());
+    let mut file = McpFile::read(&path).unwrap();
+    assert!(file.settings("a").unwrap().allow.is_empty());
+    for _ in 0..2 {
+        file.permit("a", None, "read").unwrap();
+    }
+    assert_eq!(allowed(file.settings("a").unwrap()), ["world:write:mcp:s/read"]);
     let text =
         json!({"mcpServers": {"a": {"command": "one", "toolcrib": {"sampling": true, "allow": ["read", "w\\*"]}}}});
     let file = McpFile::from_text("mcp.json", text.to_string()).unwrap();
