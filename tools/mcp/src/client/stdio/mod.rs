@@ -83,7 +83,7 @@ impl Launched {
     }
 
     /// Sets a function that says why the process may fail, such as requests that its walls have refused. Errors of the server show it.
-    /// It outlives the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
+    /// The function outlives the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
     #[must_use]
     pub fn with_remarks(mut self, remarks: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
         self.remarks = Some(Arc::new(remarks));
