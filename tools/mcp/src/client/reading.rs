@@ -69,8 +69,10 @@ pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
         return messages.filter_map(|item| message(&item, own)).collect();
     }
     let found = among_others(text, own);
-    let is_lost = found.is_empty() && text.starts_with('{');
-    if is_lost { unreadable(strict, own).into_iter().collect() } else { found }
+    match found.is_empty() && text.starts_with('{') {
+        true => unreadable(strict, own).into_iter().collect(),
+        false => found,
+    }
 }
 
 /// Returns true if a value can be a message: it has a method, a result or an error.
