@@ -238,6 +238,13 @@ impl Clause {
         }
     }
 
+    /// Returns true if the clause permits writes of MCP servers' tools without declared effects, and nothing else: `mcp:files/**`.
+    pub fn names_servers(&self) -> bool {
+        self.scheme() == Some(Target::UNBOUNDED_SCHEME)
+            && self.access() == Some(Access::Write)
+            && self.pattern().starts_with(SERVERS)
+    }
+
     /// Creates `*:*:**`, which covers every target.
     pub(crate) fn all() -> Self {
         Self::assemble(None, None, "**", Pattern::Any)

@@ -10,26 +10,47 @@ use agent::consent::{ApprovalAnswer, ApprovalAnswerFuture, ApprovalQuestion, Ask
 
 use self::question::{TypedAnswer, question};
 use crate::dialogue::Dialogue;
+use crate::mcp;
+use crate::notice;
+use crate::root::RootOption;
 
 /// Asks in the dialogue at the terminal.
 #[derive(Debug)]
 pub(crate) struct TerminalAsker {
     dialogue: Arc<Dialogue>,
+    /// The root whose MCP servers the session has.
+    servers: Option<RootOption>,
 }
 
 impl TerminalAsker {
-    /// Returns an asker for this dialogue.
-    pub(crate) fn new(dialogue: Arc<Dialogue>) -> Self {
-        Self { dialogue }
+    /// Returns an asker for this dialogue. `servers` is the root whose MCP servers the session has.
+    pub(crate) fn new(dialogue: Arc<Dialogue>, servers: Option<RootOption>) -> Self {
+        Self { dialogue, servers }
+    }
+
+    /// Writes a rule that permits the tool.
+    fn keep(&self, asked: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        let Some(root) = &self.servers else { return ApprovalAnswer::Once };
+        match mcp::permit(root, asked.approval.tool) {
+            Ok(path) => {
+                notice::note(&format!("{} permits {} from now on", path.display(), asked.caller()));
+                ApprovalAnswer::Always
+            }
+            Err(error) => {
+                notice::warning(&format!("allowed once, because the rule was not written: {error}"));
+                ApprovalAnswer::Once
+            }
+        }
     }
 
     async fn answer(&self, asked: ApprovalQuestion<'_>) -> ApprovalAnswer {
+        let may_be_kept = self.servers.is_some() && asked.may_be_kept() && mcp::may_permit(asked.approval.tool);
         let mut dialogue = self.dialogue.open().await;
         // The preview is made while no other question is open, because it is the effect that the call would have now.
         let mut shown = question(&asked, asked.approval.preview().await.as_ref(), false);
         let mut is_unclear = false;
         loop {
-            let choices = question::choices(&asked, &shown);
+            let choices = question::choices(&asked, &shown, may_be_kept);
             let text = std::mem::take(&mut shown.text) + &choices;
             let Some(line) = dialogue.ask(&text).await else {
                 return denied("the terminal closed without an answer");
@@ -38,12 +59,14 @@ impl TerminalAsker {
             let is_offered = |answer: &TypedAnswer| match answer {
                 TypedAnswer::Once => shown.is_approvable(),
                 TypedAnswer::Session => shown.is_approvable() && asked.may_last(),
+                TypedAnswer::Always => shown.is_approvable() && may_be_kept,
                 TypedAnswer::No | TypedAnswer::View => true,
             };
             let answer = TypedAnswer::parse(&line).filter(is_offered);
             match answer {
                 Some(TypedAnswer::Once) => return ApprovalAnswer::Once,
                 Some(TypedAnswer::Session) => return ApprovalAnswer::Session,
+                Some(TypedAnswer::Always) => return self.keep(&asked),
                 Some(TypedAnswer::No) => return denied("the person at the terminal denied it"),
                 Some(TypedAnswer::View) => {
                     shown = question(&asked, asked.approval.preview().await.as_ref(), true);

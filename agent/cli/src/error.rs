@@ -64,6 +64,8 @@ pub(crate) enum Error {
     Output(io::Error),
     #[error("cannot save {}: {source}; check the path and the permissions of its folder", path.display())]
     OutputFile { path: PathBuf, source: io::Error },
+    #[error("cannot save piece {number} of the result: its base64 is damaged; --json prints it as the tool sent it")]
+    BrokenContent { number: usize },
     #[error("cannot start the runtime: {0}; free some processes, memory or file handles")]
     Runtime(io::Error),
     #[cfg(feature = "cron")]
@@ -284,6 +286,7 @@ impl Error {
             Self::WrongDigest { .. } => Exit::Refused,
             #[cfg(feature = "mcp")]
             Self::NoProgram { .. } | Self::Import(_) => Exit::Unavailable,
+            Self::BrokenContent { .. } => Exit::Failed,
             #[cfg(feature = "mcp")]
             Self::Login(_) => Exit::Failed,
             #[cfg(feature = "memory")]

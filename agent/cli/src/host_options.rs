@@ -94,9 +94,9 @@ impl HostOptions {
     ) -> Result<ToolContext, Error> {
         let context = self.unattended_context(settings, cancellation)?;
         if dialogue::has_person() {
-            let dialogue = Arc::new(Dialogue::new(console.clone()));
+            let (dialogue, servers) = (Arc::new(Dialogue::new(console.clone())), self.servers_root().cloned());
             let context = context.with_person(Arc::new(TerminalPerson::new(dialogue.clone())));
-            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue)))));
+            return Ok(context.with_approver(Arc::new(SessionConsent::new(TerminalAsker::new(dialogue, servers)))));
         }
         Ok(context)
     }

@@ -51,6 +51,7 @@ pub(crate) fn section(instructions: &Content) -> String {
 }
 
 fn with_notice(text: &str) -> String {
+    let text = &*text.replace("\r\n", "\n").replace('\r', "\n");
     let most = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
     let is_cut = text.len() > most;
     let text = if is_cut { whole_lines(&text[..text.floor_char_boundary(most)]) } else { text };
@@ -103,9 +104,14 @@ mod tests {
     fn instructions_are_read_in_their_encoding_without_a_mark() {
         let root = tempfile::tempdir().unwrap();
         let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
-        for bytes in [b"# caf\xe9\r\n", &b"\xEF\xBB\xBF# caf\xC3\xA9\r\n"[..], &utf16("\u{FEFF}# café\r\n")] {
+        for bytes in [
+            b"# caf\xe9\r\nb\r\n",
+            &b"\xEF\xBB\xBF# caf\xC3\xA9\r\nb"[..],
+            b"# caf\xC3\xA9\rb\r",
+            &utf16("\u{FEFF}# café\r\nb\r\n"),
+        ] {
             std::fs::write(root.path().join(FILE), bytes).unwrap();
-            assert!(section(&of_root(root.path()).unwrap()).ends_with("\n\n# café"), "{bytes:?}");
+            assert!(section(&of_root(root.path()).unwrap()).ends_with("\n\n# café\nb"), "{bytes:?}");
         }
         for long in [utf16(&format!("\u{FEFF}{}", "é\n".repeat(40_000))), "é".repeat(40_000).into_bytes()] {
             std::fs::write(root.path().join(FILE), long).unwrap();

@@ -48,6 +48,7 @@ mod memory;
 mod notice;
 mod observer;
 mod output;
+mod output_file;
 mod output_format;
 mod parameter;
 mod person;

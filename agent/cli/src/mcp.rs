@@ -29,14 +29,15 @@ mod unknown_name;
 
 #[cfg(not(feature = "mcp"))]
 pub(crate) use absent::{
-    Attached, FirstList, attach, attach_for, control_files, declared_effects, permitted, report, with_sampling,
+    Attached, FirstList, attach, attach_for, control_files, declared_effects, may_permit, permit, permitted, report,
+    with_sampling,
 };
 #[cfg(feature = "mcp")]
 pub(crate) use attach::{Attached, FirstList, attach, attach_for, with_sampling};
 #[cfg(feature = "mcp")]
 pub(crate) use control::control_files;
 #[cfg(feature = "mcp")]
-pub(crate) use decisions::{declared_effects, permitted};
+pub(crate) use decisions::{declared_effects, may_permit, permit, permitted};
 #[cfg(feature = "mcp")]
 pub(crate) use inventory::{Configured, Inventory, Standing};
 pub(crate) use prompt_call::PromptCall;

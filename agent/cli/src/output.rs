@@ -1,9 +1,8 @@
 //! Results on standard output.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
 
-use data_encoding::BASE64;
 use serde::Serialize;
 use tools::protocol::ResourceContents;
 use tools::{Content, ToolResult};
@@ -51,22 +50,32 @@ pub(crate) fn untrusted_piece(text: &str) -> Result<(), Error> {
 
 /// Writes the content of a result: texts, the texts of resources, and a line for each other piece.
 pub(crate) fn result(result: &ToolResult) -> Result<(), Error> {
-    match (&result.content[..], &result.structured) {
-        ([], Some(value)) => json(value)?,
-        _ => {
-            for content in &result.content {
-                match content {
-                    Content::Text { text } => untrusted(text)?,
-                    Content::Resource { resource: ResourceContents::Text { uri, text, .. } } => {
-                        note(&format!("the resource {uri}:"));
-                        untrusted(text)?;
-                    }
-                    other => untrusted(&described(other))?,
-                }
-            }
+    if let ([], Some(value)) = (&result.content[..], &result.structured) {
+        return json(value);
+    }
+    for content in &result.content {
+        if let Content::Resource { resource: ResourceContents::Text { uri, .. } } = content {
+            note(&format!("the resource {uri}:"));
         }
+        untrusted(&content_text(content))?;
     }
     Ok(())
+}
+
+/// Returns the content of a result as [`result`] writes it.
+pub(crate) fn result_text(result: &ToolResult) -> Result<String, Error> {
+    match (&result.content[..], &result.structured) {
+        ([], Some(value)) => json_text(value),
+        (content, _) => Ok(content.iter().map(content_text).collect::<Vec<_>>().join("\n")),
+    }
+}
+
+/// Returns a text, the text of a resource, or the line for another piece.
+fn content_text(content: &Content) -> Cow<'_, str> {
+    match content {
+        Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => text.into(),
+        other => described(other).replace(['\n', '\r'], " ").into(),
+    }
 }
 
 /// Returns the line for content that is no text.
@@ -89,47 +98,12 @@ fn described(content: &Content) -> String {
 
 /// Returns the size of base64 in words.
 fn size(data: &str) -> String {
-    format!("{} bytes; --output-file saves it", data.trim_end_matches('=').len() * 3 / 4)
+    format!("{} bytes; --output-file saves it", data.bytes().filter(|byte| is_digit(*byte)).count() * 3 / 4)
 }
 
-/// Saves the binary content of a result: the first piece in the file, and further ones beside it with a number. Without binary content, the
-/// file gets the text.
-pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
-    let failed = |path: &Path, source| Error::OutputFile { path: path.to_owned(), source };
-    let pieces = result.content.iter().filter_map(|content| match content {
-        Content::Image { data, .. }
-        | Content::Audio { data, .. }
-        | Content::Resource { resource: ResourceContents::Blob { blob: data, .. } } => Some(data),
-        _ => None,
-    });
-    let mut count = 0;
-    for data in pieces {
-        count += 1;
-        let path = if count == 1 { file.to_owned() } else { numbered(file, count) };
-        let compact: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        let bytes = BASE64.decode(&compact).map_err(|error| failed(&path, io::Error::other(error)))?;
-        std::fs::write(&path, bytes).map_err(|source| failed(&path, source))?;
-        note(&format!("saved {}", path.display()));
-    }
-    if count == 0 {
-        let texts = result.content.iter().filter_map(|content| match content {
-            Content::Text { text } | Content::Resource { resource: ResourceContents::Text { text, .. } } => {
-                Some(text.as_str())
-            }
-            _ => None,
-        });
-        let text = texts.collect::<Vec<_>>().join("\n");
-        std::fs::write(file, text).map_err(|source| failed(file, source))?;
-        note(&format!("saved {}", file.display()));
-    }
-    Ok(())
-}
-
-/// Returns the path of a further piece: `picture-2.png` beside `picture.png`.
-fn numbered(file: &Path, number: usize) -> PathBuf {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let extension = file.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
-    file.with_file_name(format!("{stem}-{number}{extension}"))
+/// Returns true for a digit of base64, unlike line breaks and padding.
+pub(crate) fn is_digit(byte: u8) -> bool {
+    byte != b'=' && !byte.is_ascii_whitespace()
 }
 
 /// Returns the width of standard output in columns. Without a terminal it is `COLUMNS`, or else 80.

@@ -73,6 +73,7 @@ pub(crate) fn consenting_flag(target: &Target) -> &'static str {
 /// Returns true if a grant is no consent to touch the target.
 pub(crate) fn always_asks(target: &Target) -> bool {
     target.approval_default() == ApprovalDefault::AlwaysAsk
+        && consent::rules_from_grant([&target.to_clause()]).next().is_none()
 }
 
 /// Returns one flag per target, with the clause that matches only this target.

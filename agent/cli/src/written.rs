@@ -24,15 +24,19 @@ const MAX_RECORDS: usize = 2000;
 /// The time by which the clock of files may be behind that of the system.
 const CLOCK_LAG: Duration = Duration::from_millis(50);
 
-/// The ends of the names of documents, which no program runs.
+/// The ends of the names of documents, which no program takes for code.
 const DOCUMENTS: [&str; 8] = ["adoc", "gif", "jpeg", "jpg", "md", "pdf", "png", "rst"];
+
+/// The beginnings of the names of records.
+const FILE: &str = "file-";
+const DOCUMENT: &str = "document-";
 
 /// The name of the file with the path of a root.
 const ROOT: &str = "root";
 
 /// The files that sessions wrote, in the state folder of the user. Each root of a session has a folder:
 ///
-/// - `file-*.json` is a [`WrittenFile`], with the time at which it was written last.
+/// - `file-*.json` is a [`WrittenFile`], with the time at which it was written last, and `document-*.json` one of documents.
 /// - `program-*.json` is a [`Running`] program, whose files are not known yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Written {
@@ -48,6 +52,9 @@ pub(crate) struct WrittenFile {
     pub(crate) at: u64,
     /// True if it stands for all that is in it.
     pub(crate) is_whole: bool,
+    /// True if it is a document, or stands for the documents that are in it.
+    #[serde(default)]
+    pub(crate) is_document: bool,
 }
 
 /// A program that may write these trees.
@@ -79,11 +86,9 @@ impl Written {
     /// # Errors
     /// Returns an error if it cannot be recorded.
     pub(crate) fn note_write(&self, root: &Path, path: &Path) -> io::Result<()> {
-        if is_document(path) {
-            return Ok(());
-        }
+        let is_document = is_document(path) && !path.is_dir();
         let path = path.strip_prefix(root).map(relative).unwrap_or_default();
-        self.put(root, &[WrittenFile { path, at: now(), is_whole: true }])
+        self.put(root, &[WrittenFile { path, at: now(), is_whole: true, is_document }])
     }
 
     /// Notes that a program may write these trees until the returned value is dropped.
@@ -123,11 +128,10 @@ impl Written {
         for file in records::list(&folder, "program-")? {
             self.settle(root, &file)?;
         }
-        let whole = || WrittenFile { path: String::new(), at: 0, is_whole: true };
-        Ok(records::list(&folder, "file-")?
-            .iter()
-            .map(|file| records::read(file).unwrap_or_else(|_| whole()))
-            .collect())
+        let whole = || WrittenFile { path: String::new(), at: 0, is_whole: true, is_document: false };
+        let files = [FILE, DOCUMENT].map(|begin| records::list(&folder, begin));
+        let files = files.into_iter().collect::<io::Result<Vec<_>>>()?;
+        Ok(files.iter().flatten().map(|file| records::read(file).unwrap_or_else(|_| whole())).collect())
     }
 
     /// Records the files that a program has written until now. Forgets the program if its session has ended.
@@ -141,26 +145,28 @@ impl Written {
         for tree in &running.trees {
             walk::changed(root, tree, running.from, &mut found);
         }
-        let found: Vec<_> = folded(found).into_values().collect();
-        self.put(root, &found)?;
+        let (documents, files): (BTreeMap<_, _>, _) = found.into_iter().partition(|(_, file)| file.is_document);
+        for found in [files, documents] {
+            self.put(root, &folded(found).into_values().collect::<Vec<_>>())?;
+        }
         if crate::process::is_alive(running.process) { Ok(()) } else { private::remove(file).map(drop) }
     }
 
+    /// Records files, of which either all are documents or none.
     fn put(&self, root: &Path, written: &[WrittenFile]) -> io::Result<()> {
-        if written.is_empty() {
-            return Ok(());
-        }
+        let Some(is_document) = written.first().map(|file| file.is_document) else { return Ok(()) };
         let folder = self.prepared(root)?;
-        let file_of = |path: &str| folder.join(format!("file-{}.json", Digest::hash_bytes(path.as_bytes())));
+        let begin = if is_document { DOCUMENT } else { FILE };
+        let file_of = |path: &str| folder.join(format!("{begin}{}.json", Digest::hash_bytes(path.as_bytes())));
         for written in written {
             records::write(&file_of(&written.path), written)?;
         }
-        let files = records::list(&folder, "file-")?;
+        let files = records::list(&folder, begin)?;
         if files.len() <= MAX_RECORDS {
             return Ok(());
         }
         // The second record is later than any that another process replaced meanwhile.
-        let whole = || WrittenFile { path: String::new(), at: now(), is_whole: true };
+        let whole = || WrittenFile { path: String::new(), at: now(), is_whole: true, is_document };
         let all = file_of("");
         records::write(&all, &whole())?;
         files.iter().filter(|file| **file != all).try_for_each(|file| private::remove(file).map(drop))?;
@@ -200,7 +206,7 @@ fn relative(below: &Path) -> String {
 }
 
 /// Returns true if the name is that of a document.
-fn is_document(path: &Path) -> bool {
+pub(crate) fn is_document(path: &Path) -> bool {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     end.is_some_and(|end| DOCUMENTS.contains(&&*end))
 }
@@ -298,12 +304,48 @@ mod tests {
     }
 
     #[test]
+    fn documents_have_records_of_their_own_and_stand_for_no_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        fs::create_dir_all(root.join("a/folder.md")).unwrap();
+        let of = |is_document: bool| {
+            let mut files = written.below(&root).unwrap();
+            files.retain(|file| file.is_document == is_document);
+            let mut paths: Vec<_> = files.into_iter().map(|file| file.path).collect();
+            paths.sort();
+            paths
+        };
+        written.note_write(&root, &root.join("a/folder.md")).unwrap();
+        assert_eq!((of(false), of(true)), (vec!["a/folder.md".to_owned()], vec![]), "a folder is no document");
+        (0..100).for_each(|number| fs::write(root.join(format!("a/{number}")), "").unwrap());
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        (0..100).for_each(|number| fs::write(root.join(format!("a/{number}")), "x").unwrap());
+        drop(watch);
+        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        (0..100).for_each(|number| fs::write(root.join(format!("a/{number}.PDF")), "x").unwrap());
+        drop(watch);
+        assert_eq!((of(false), of(true)), (vec!["a".to_owned(), "a/folder.md".to_owned()], vec!["a".to_owned()]));
+        for number in 0..=MAX_RECORDS {
+            written.note_write(&root, &root.join(format!("{number}.md"))).unwrap();
+        }
+        assert_eq!(of(false), ["a", "a/folder.md"]);
+        assert!(of(true).len() < MAX_RECORDS && of(true).contains(&String::new()));
+    }
+
+    #[test]
     fn a_record_that_cannot_be_read_stands_for_all_files() {
         let folder = tempfile::tempdir().unwrap();
         let (written, root) = place(folder.path());
         written.note_write(&root, &root.join("a")).unwrap();
         let files = records::list(&written.folder_of(&root), "file-").unwrap();
         fs::write(&files[0], "{").unwrap();
-        assert_eq!(paths(&written, &root), [""]);
+        let [whole] = &written.below(&root).unwrap()[..] else { panic!("one record") };
+        assert!(whole.path.is_empty() && whole.is_whole && !whole.is_document);
+        // So does that of a program.
+        fs::remove_file(&files[0]).unwrap();
+        fs::write(written.folder_of(&root).join("program-1.json"), "{").unwrap();
+        fs::write(root.join("of-long-ago"), "").unwrap();
+        assert!(paths(&written, &root).contains(&"of-long-ago".to_owned()));
     }
 }

@@ -22,6 +22,9 @@ pub enum ApprovalAnswer {
     /// Approves this call and later calls of the tool on the same targets. Approves only this call if the approval
     /// [may not last](ApprovalQuestion::may_last).
     Session,
+    /// Approves this call and later calls of the tool, because the asker has written a rule of the user that permits them. Approves only
+    /// this call if the approval [may not be kept](ApprovalQuestion::may_be_kept).
+    Always,
     /// Denies this call.
     No {
         /// The reason, for the model.

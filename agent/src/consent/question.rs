@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::Value;
-use tools::policy::{SensitivePath, Sensitivity};
+use tools::policy::{Reason, SensitivePath, Sensitivity};
 use tools::protocol::{ApprovalDefault, Normaliser, has_other_script};
 use tools::{Approval, Basis, Json, Preview, Target};
 
@@ -56,6 +56,22 @@ impl ApprovalQuestion<'_> {
                     && target.command().is_none_or(|command| command.is_known())
                     && !paths.find_target(target).is_some_and(is_asked)
             })
+    }
+
+    /// Returns true if a rule of the user may answer the question from now on, so that [`ApprovalAnswer::Always`](super::ApprovalAnswer::Always)
+    /// can be offered:
+    ///
+    /// - The one target is the tool itself, which has effects without bounds and no [concern](tools::Concern) about this call.
+    /// - No rule asks about it.
+    /// - The session itself makes the call, and has read no text of strangers, who could have chosen it.
+    pub fn may_be_kept(&self) -> bool {
+        let Approval { tool, targets, concerns, cx, .. } = self.approval;
+        let is_default = |reason: &Reason<'_>| matches!(reason, Reason::Ungranted | Reason::Default(_));
+        targets == [Target::unbounded(tool)]
+            && concerns.is_empty()
+            && !cx.is_exposed()
+            && cx.agent().is_none()
+            && self.approval.rulings().all(|ruling| ruling.reasons().iter().all(is_default))
     }
 
     /// Returns true if an approval of any kind holds for the hosts in this session: the only reason to ask is that neither the grant nor a

@@ -17,7 +17,7 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 ///   [sub-agent](tools::ToolContext::agent), and one for a sub-agent only for those of the same path.
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
-/// - Only approvals that [may last](ApprovalQuestion::may_last) are remembered.
+/// - Only approvals that [may last](ApprovalQuestion::may_last), or [may be kept](ApprovalQuestion::may_be_kept) by a rule, are remembered.
 /// - An approval for the session holds while the [content](Basis) that the call depends on is the same: a script that has changed since is
 ///   asked about again.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) always holds for the
@@ -76,6 +76,7 @@ impl<A: Asker> SessionConsent<A> {
         question.has_changed = memory == Memory::Bound;
         let is_lasting = match self.asker.ask(question).await {
             ApprovalAnswer::Session => question.may_last(),
+            ApprovalAnswer::Always => question.may_be_kept(),
             ApprovalAnswer::Once => question.holds_for_hosts(),
             ApprovalAnswer::No { reason } => return Decision::Deny { reason },
         };

@@ -4,6 +4,7 @@ mod commands;
 mod hosts;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent::WorkspaceDomain;
 use agent::consent::{
@@ -11,6 +12,7 @@ use agent::consent::{
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
+use tools::context::Exposure;
 use tools::policy::{Rule, Verdict};
 use tools::{
     Catalog, Clause, Effects, ErrorCode, Grant, Policy, Target, Tool, ToolContext, ToolError, ToolName, ToolResult,
@@ -276,6 +278,69 @@ fn a_grant_is_consent_to_write_and_never_to_destroy() {
         assert_eq!(verdict(rules_from_grant(&granted), "world:write:t"), Verdict::Ask);
     }
     assert_eq!(verdict(rules_from_grant([]), "fs:write:src/a"), Verdict::Ask);
+}
+
+#[test]
+fn a_grant_that_names_tools_of_servers_is_consent_to_their_calls() {
+    for (granted, expected) in [
+        ("mcp:files/**", Verdict::Allow),
+        ("mcp:files/read", Verdict::Allow),
+        ("mcp:**", Verdict::Allow),
+        ("mcp:mail/**", Verdict::Ask),
+        ("world:write:**", Verdict::Ask),
+        ("world:write:{mcp:files,a}/**", Verdict::Ask),
+        ("world:*:mcp:files/**", Verdict::Ask),
+    ] {
+        let granted = [granted.parse::<Clause>().unwrap()];
+        assert_eq!(verdict(rules_from_grant(&granted), "world:write:mcp:files/read"), expected, "{granted:?}");
+    }
+}
+
+/// A context without grants whose session has read nothing, a person, and tools with effects without bounds.
+fn unbounded() -> (ToolContext, Person, Catalog) {
+    let ((cx, person), mut catalog) = (asking(), Catalog::new());
+    add(&mut catalog, "mcp:s/read", "Reads.", json!({"open_world": true}));
+    add(&mut catalog, "mcp:s/write", "Writes.", json!({"writes": ["fs:{path}"]}));
+    (cx.with_service(Exposure::new()), person, catalog)
+}
+
+#[tokio::test]
+async fn an_answer_that_a_rule_keeps_holds_for_the_tool() {
+    let (cx, mut person, catalog) = unbounded();
+    let call = ("mcp:s/read", "a");
+    answered(&catalog, &cx, &mut person, call, ApprovalAnswer::Session).await.2.unwrap();
+    let cx = cx.with_service(Exposure::new());
+    answered(&catalog, &cx, &mut person, call, ApprovalAnswer::Always).await.2.unwrap();
+    self::call(&catalog, &cx, "mcp:s/read", "b").await.unwrap();
+    assert!(person.is_idle());
+}
+
+#[tokio::test]
+async fn no_rule_keeps_an_answer_of_an_exposed_session_or_about_more_than_the_tool() {
+    let (cx, mut person, catalog) = unbounded();
+    let rule = Rule::new(Verdict::Ask, Some("mcp:*"), None).unwrap();
+    let ruled = cx.clone().with_policy(Policy::by_effects().with_rules([rule]));
+    let of_agent = cx.clone().with_agent("helper").unwrap();
+    let mut kept = Vec::new();
+    for (reason, cx, tool, is_exposed) in [
+        ("exposed", &cx, "mcp:s/read", true),
+        ("ruled", &ruled, "mcp:s/read", false),
+        ("of an agent", &of_agent, "mcp:s/read", false),
+        ("more than the tool", &cx, "mcp:s/write", false),
+    ] {
+        for is_first in [true, false] {
+            let cx = cx.clone().with_service(Exposure::new());
+            if is_exposed {
+                cx.record_exposure();
+            }
+            let asked = answered(&catalog, &cx, &mut person, (tool, "a"), ApprovalAnswer::Always);
+            match tokio::time::timeout(Duration::from_secs(5), asked).await {
+                Ok((.., ended)) => drop(ended.unwrap()),
+                Err(_) => kept.push((reason, is_first)),
+            }
+        }
+    }
+    assert!(kept.is_empty(), "{kept:?}");
 }
 
 #[test]

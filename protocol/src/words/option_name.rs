@@ -4,16 +4,16 @@ use super::row::Effect;
 
 /// Parts of the names of options by which programs usually run others.
 const RUNS: &[&str] = &[
-    "askpass", "bin", "binary", "browser", "cmd", "command", "compiler", "daemon", "editor", "eval", "exec",
-    "executable", "execute", "filter", "helper", "hook", "httpd", "interpreter", "launcher", "linker", "opener",
-    "pager", "postprocessor", "preload", "preprocessor", "processor", "program", "renderer", "run", "runner", "script",
-    "sendmail", "sh", "shell", "tool", "viewer", "wrapper",
+    "action", "askpass", "bin", "binary", "browser", "callback", "cmd", "command", "compiler", "daemon", "editor",
+    "eval", "exec", "executable", "execute", "filter", "helper", "hook", "httpd", "interpreter", "launcher", "linker",
+    "opener", "pager", "pipe", "postprocessor", "preload", "preprocessor", "processor", "program", "renderer", "run",
+    "runner", "script", "sendmail", "sh", "shell", "tool", "viewer", "wrapper",
 ];
 /// Parts by which programs usually load code or settings.
 const LOADS: &[&str] = &[
-    "addon", "agent", "backend", "cfg", "conf", "config", "configuration", "driver", "engine", "extension",
-    "formatter", "import", "lib", "library", "load", "loader", "macro", "module", "plugin", "provider", "rc",
-    "require", "setting", "startup",
+    "addon", "agent", "backend", "bootstrap", "cfg", "conf", "config", "configuration", "driver", "engine",
+    "extension", "formatter", "import", "lib", "library", "load", "loader", "macro", "middleware", "module", "plugin",
+    "prelude", "provider", "rc", "require", "setting", "startup",
 ];
 /// Parts by which programs usually write files.
 const WRITES: &[&str] = &[
@@ -22,8 +22,10 @@ const WRITES: &[&str] = &[
 ];
 /// Parts by which programs load or write a file or a folder if the name says so, as in `--log-dir` and `--pidfile`.
 const LOADED_FILES: &[&str] = &["default", "env", "init", "rule", "template"];
-const WRITTEN_FILES: &[&str] =
-    &["cache", "cookie", "history", "junit", "pid", "profile", "state", "target", "temp", "tmp", "trace"];
+const WRITTEN_FILES: &[&str] = &[
+    "archive", "artifact", "backup", "baseline", "cache", "cookie", "coverage", "download", "history", "junit", "pid",
+    "profile", "snapshot", "state", "store", "target", "temp", "tmp", "trace",
+];
 /// The ends of such names.
 const FILES: &[&str] = &["file", "dir", "directory", "path", "folder"];
 /// First parts of names that say what is not done.
@@ -114,7 +116,7 @@ fn named(parts: &[String], shortest: usize) -> Option<Effect> {
             })
         })
     };
-    if has(RUNS) {
+    if has(RUNS) || first == "on" {
         Some(Effect::Runs)
     } else if has(LOADS) || is_file(LOADED_FILES) {
         Some(Effect::Loads)

@@ -176,7 +176,25 @@ impl Row {
 
     /// Returns true if the row says that the word is not special.
     pub(super) fn is_plain_word(&self, word: &str) -> bool {
-        self.plain.split_ascii_whitespace().any(|plain| plain == word || Some(plain) == word.split('=').next())
+        let name = word.split('=').next().unwrap_or_default();
+        let is_plain = |plain: &str| plain == word || plain == name || plain.contains('*') && is_of_form(plain, name);
+        self.plain.split_ascii_whitespace().any(is_plain)
+    }
+
+    /// Returns the effect of a value that is not attached to its option, as in `-D exec.args=x`.
+    pub(super) fn effect_of_value(&self, option: &str, value: &str) -> Option<(Effect, usize)> {
+        let word = match () {
+            () if self.takes_next(option) => format!("{option}{value}"),
+            () if option.starts_with("--") => format!("{option}={value}"),
+            () => return None,
+        };
+        let (effect, _) = self.effect(option).is_none().then(|| self.effect(&word)).flatten()?;
+        Some((effect, value.len()))
+    }
+
+    /// Returns true if the word is the name of the subcommand, or an abbreviation of it.
+    pub(super) fn may_have_name(&self, word: &str) -> bool {
+        self.has_name(word) || word.len() > 2 && self.names.split_ascii_whitespace().any(|own| own.starts_with(word))
     }
 
     /// Returns true if the word is an option alone whose value is the next word.
@@ -190,6 +208,9 @@ impl Row {
             return assignment(word);
         }
         if form.contains('*') {
+            if self.takes_next(word) {
+                return None;
+            }
             let is_start = form.find('*') == Some(form.len() - 1);
             return is_of_form(form, word).then_some(if is_start { form.len() - 1 } else { word.len() });
         }
@@ -249,10 +270,9 @@ fn is_of_form(form: &str, word: &str) -> bool {
 /// Returns the length of the name and the sign of an assignment, unless the variable is harmless.
 fn assignment(word: &str) -> Option<usize> {
     let (name, _) = word.split_once('=')?;
-    let variable = name.trim_end_matches(['+', ':', '?', '!']);
-    let is_name = variable.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && variable.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
-    (is_name && !is_harmless(variable)).then_some(name.len() + 1)
+    // Make expands names and values: `$(shell id)=x`, `CI=$(shell id)`.
+    let is_harmless = is_harmless(name) && !word.contains('$');
+    (!name.starts_with('-') && !is_harmless).then_some(name.len() + 1)
 }
 
 /// Returns true if no program reads a name of a program, code or a file from the variable.

@@ -75,6 +75,10 @@ fn command_of(words: &[Word]) -> usize {
 pub(crate) fn wrapped(words: &[Word]) -> Option<usize> {
     let Some(Word::Known(program)) = words.first() else { return None };
     let row = table::row(name(program))?;
+    if row.has_name("python") {
+        let module = words.iter().position(|word| matches!(word, Word::Known(word) if word == "-m"))? + 1;
+        return words.get(module).is_some_and(Word::is_known).then_some(module);
+    }
     let mut operands = row.wraps?;
     let mut index = 1;
     while let Some(Word::Known(word)) = words.get(index) {
@@ -109,13 +113,16 @@ fn find(row: &Row, words: &[Word], command: (usize, usize), by_name: bool, found
     for (index, word) in (from..end).filter_map(|index| Some((index, known(index)?))) {
         let is_judged = index < judged && !row.is_plain_word(word);
         let named = || is_judged.then(|| option_name::effect(word, !row.names.is_empty())).flatten();
-        if let Some((effect, length)) = row.effect(word).or_else(named) {
+        let value = || (index > from).then(|| row.effect_of_value(known(index - 1)?, word)).flatten();
+        if let Some((effect, length)) = row.effect(word).or_else(named).or_else(value) {
             found.push(Special { index, length, effect, command });
         }
     }
     let mut is_known = false;
     for (index, word) in candidates.iter().filter_map(|index| Some((*index, known(*index)?))) {
-        let Some(sub) = row.commands.iter().find(|sub| sub.has_name(word)) else { continue };
+        // Programs other than git may take abbreviations.
+        let is_named = |sub: &&Row| if row.is_strict { sub.has_name(word) } else { sub.may_have_name(word) };
+        let Some(sub) = row.commands.iter().find(is_named) else { continue };
         is_known = true;
         if let Some(effect) = sub.itself {
             found.push(Special { index, length: word.len(), effect, command: (command.0, index) });
@@ -124,6 +131,7 @@ fn find(row: &Row, words: &[Word], command: (usize, usize), by_name: bool, found
     }
     if let Some(&index) = candidates.last().filter(|_| row.is_strict && !is_known) {
         found.push(Special { index, length: usize::MAX, effect: Effect::Runs, command });
+        find(&table::OTHERS, words, (command.0, index), by_name, found);
     }
     if let Some(most) = row.operands {
         find_operands(row, words, command, most, found);

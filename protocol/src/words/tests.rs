@@ -51,8 +51,6 @@ fn samples(row: &Row, form: &str) -> Vec<String> {
     }
     let with_value: Vec<_> = samples.iter().map(|sample| format!("{sample}=a=b")).collect();
     samples.extend(with_value);
-    let plain: Vec<_> = row.plain.split_ascii_whitespace().collect();
-    samples.retain(|sample| !plain.contains(&sample.split('=').next().unwrap()));
     samples
 }
 
@@ -79,7 +77,9 @@ fn each_special_word_needs_a_clause_that_spells_it() {
         let program = clause(words, " **");
         let outer = clause(&words[..1], " **");
         let forms = [row.runs, row.loads, row.writes].into_iter().flat_map(str::split_ascii_whitespace);
-        for sample in forms.flat_map(|form| samples(row, form)) {
+        let samples = forms.flat_map(|form| samples(row, form));
+        // An option that takes the next word is special with some of its values.
+        for sample in samples.filter(|sample| !row.is_plain_word(sample) && !row.takes_next(sample)) {
             for (before, after) in places {
                 let special = [&sample[..]];
                 let command = target(&[words, before, &special, after].concat());

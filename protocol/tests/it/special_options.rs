@@ -212,6 +212,131 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         timeout 9 mytool | -ox
         sudo timeout 9 git log | --output=x
         timeout 9 ./x | --hook y
+        make | '$(shell id)=x'
+        make | '.SHELLFLAGS=-c id'
+        make | 'a/b=c'
+        make | 'CI=$(shell id)'
+        make | 'LC_$(shell id)=x'
+        make | 'CI:=1'
+        cmake | -D CMAKE_AR=x .
+        cmake | -DFoo_DIR=x .
+        cmake | -DCMAKE_CXX_CLANG_TIDY=x .
+        cmake | --build x -- SHELL=y
+        cmake | --build x -- -fy
+        mvn | -D maven.ext.class.path=x
+        mvn | -D exec.executable=x test
+        mvn | org.x:y:1.0:run
+        pytest | -W error::x.Y
+        pytest | -Werror::x.Y
+        pytest | --pythonwarnings error:a:x.Y
+        pytest | --cov-report html:x
+        curl | -w @f https://a
+        curl | --write-out @f https://a
+        curl | -w@f https://a
+        npm | exe x
+        npm | conf set a b
+        npm | cr x
+        npm | init x
+        npm | test --node-gyp=x
+        yarn | workspaces foreach exec id
+        yarn | workspace a dlx id
+        yarn | plugin import ./x
+        yarn | pack --filename x
+        hg | conf x
+        hg | debugs x
+        git | sta
+        git | bugreport -o x
+        git bugreport | -o x
+        git lfs | --exec x
+        git filter-repo | --blob-callback x
+        git credential-store | --file=x --cache-file y
+        git checkout-index | --prefix=x -a
+        git maintenance | start
+        git merge | -s x a
+        git merge | -nsx a
+        git merge | --strategy x a
+        git pull | --strat=x
+        git pull | --rebase=interactive
+        git rebase | -sx a
+        git cherry-pick | --strategy=x a
+        git clone | x::y
+        git push | x::y
+        git remote | add a x::y
+        git subtree | pull --prefix=a x::y z
+        git archive | --remote=x::y HEAD
+        git | --attr-source=x log
+        tar | -tf h:x
+        tar | --list --file=h:x
+        tar | tf h:x
+        rg | -z x
+        rg | -nz x
+        rg | --search-zip x
+        split | a b
+        ab | -g x http://a
+        pygmentize | -x -l ./x.py a
+        sass | a b
+        sass | a:b
+        xgettext | -p x a
+        zip | -rm a b
+        zstdcat | -o x a
+        exiftool | '-filename<x' a
+        python3 -m json.tool | a b
+        python3 -m ruff | check --config x
+        python3 -m mymodule | --exec x
+        python3 -X dev -m mymodule | --plugin x
+        python3 -m cProfile | -o x a.py
+        sqlite3 | a '.sh id'
+        sqlite3 | a 'select edit (1)'
+        sqlite3 | a 'create virtual table x using zipfile(y)'
+        openssl | rehash .
+        ip | netns ex x id
+        cargo | watch -s id
+        cargo | test -- --logfile x
+        cargo | clippy -- --sysroot x
+        cargo | +/x/y build
+        tox | exec -- id
+        nx | exec -- id
+        nodemon | -x id
+        vitest | --typecheck.checker=x
+        jest | --coverageReporters=./x
+        webpack | --json=x
+        rollup | --file=x
+        postcss | -u x a
+        gcc | '-fmodule-mapper=|id' a
+        gradle | wrapper --distributionUrl=x
+        sbt | 'eval x'
+        lein | update-in x
+        dotnet | test --diag:x
+        mix | cmd id
+        cabal | v2-exec id
+        swift | build -Xcc -fplugin=x
+        zig | build --build-file x
+        rake | -I x
+        jj | util exec id
+        docker | context use x
+        kubectl | kustomize -o x
+        dpkg | --status-logger=x
+        yum | --setopt=pluginpath=x y
+        mail | --exec='!sh'
+        mutt | -e '!sh'
+        nginx | -c x
+        logrotate | -l x y
+        zathura | --synctex-editor-command x a
+        openvpn | --up x
+        sshfs | -o ssh_command=x a b
+        gunicorn | -c x
+        info | --restore=x
+        xdg-user-dir | '}; sh #'
+        tidy | -m a
+        indent | a b
+        chronic mytool | --exec x
+        mytool | --onSuccess x
+        mytool | --on-change=x
+        virtualenv | -p x a
+        uv | run -px a
+        rails | runner 'system 1'
+        rga | --pre x a
+        nano | --speller=sh a
         ",
     );
     assert!(permitted.is_empty(), "{permitted:#?}");
@@ -219,7 +344,7 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
 
 #[test]
 fn options_of_unknown_programs_are_judged_by_their_names() {
-    let parts = "filter addon runner helper cfg rc config report startup hook script module library lib engine provider driver \
+    let parts = "action callback bootstrap middleware prelude pipe artifact-dir coverage-dir store-path filter addon runner helper cfg rc config report startup hook script module library lib engine provider driver \
         loader require import preload editor pager browser viewer opener shell sh command cmd exec run program binary bin \
         compiler linker tool wrapper launcher proxy-command output out outfile log logfile dump save export write extract dest \
         target-dir cache-dir trace-file profile-path cookie-jar pidfile socket history-file init-file env-file in-place tee";
@@ -274,12 +399,47 @@ fn other_options_are_covered() {
         ptx | a b
         qpdf | --check a
         python3 | a.py --output x
+        python3 -m http.server | --directory a
+        python3 -m venv | .venv
+        python3 -m unittest | discover -s tests -v
         find | . -executable
         /bin/cat | --output x
         /usr/bin/test | --exec x
         journalctl | -u x -n 5
         csvtool | col 1 a
         cowsay | hello
+        cmake | -D CMAKE_BUILD_TYPE=Release -DBUILD_TESTING=ON -DFOO_BUILD_DOCS=OFF -S . -B build
+        curl | -w '%{http_code}' https://a
+        pytest | -W error::DeprecationWarning -W ignore
+        pytest | --cov-report=xml
+        mvn | -D skipTests -Dtest=a verify
+        gradle | :app:test
+        npm | init -y
+        npm | install a
+        npm | test -- -x
+        npx | a
+        yarn | workspaces foreach run test
+        git merge | --no-ff -m x a
+        git pull | --rebase
+        git rebase | --rebase-merges origin/main
+        git cherry-pick | -x a
+        git revert | --no-edit a
+        git clone | https://a/b
+        git fetch | origin main:main
+        git push | origin :old
+        hg | status
+        sqlite3 | a 'select 1'
+        split | -l 100 a
+        sass | a
+        python3 -m json.tool | a
+        cargo | watch
+        rustup | run stable cargo test
+        gh | pr list
+        docker | build --tag a .
+        jj | describe -m 'fix it'
+        uvicorn | a:app --port 80
+        zip | -r a b
+        rg | -e z x
         make | -j4 --output-sync
         ";
     let count = lines.lines().filter(|line| !line.trim().is_empty()).count();

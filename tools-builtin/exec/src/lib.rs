@@ -20,6 +20,8 @@ mod entered;
 #[cfg(feature = "tools")]
 mod environment;
 #[cfg(feature = "tools")]
+mod hidden;
+#[cfg(feature = "tools")]
 mod lookup;
 #[cfg(feature = "tools")]
 mod network;

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tools::context::WriteWatch;
 use tools::protocol::Normaliser;
-use tools::{ProtectedFate, ProtectedFile, ToolContext, ToolError, ToolErrorKind};
+use tools::{ToolContext, ToolError, ToolErrorKind};
 use tools_fs::Workspace;
 
 use crate::blocking::blocking;
 use crate::consent::Consent;
 use crate::disk::Disk;
 use crate::environment::environment;
+use crate::hidden::Shown;
 use crate::lookup;
 use crate::network::Network;
 use crate::report::{left_out, missing};
@@ -42,15 +43,21 @@ struct Place {
 }
 
 impl Place {
-    /// Looks for the files. Blocks.
-    fn look(cx: &ToolContext, sandbox: &Sandbox, workspace: &Workspace, request: &Request) -> Result<Self, ToolError> {
+    /// Looks for the files, also those that walls would hide. Blocks.
+    fn look(
+        cx: &ToolContext,
+        sandbox: &Sandbox,
+        workspace: &Workspace,
+        request: &Request,
+        has_walls: bool,
+    ) -> Result<Self, ToolError> {
         let root = workspace.root();
         let cwd = Normaliser::Path.apply(&request.cwd).map_err(|error| failed(&error))?;
         let clause = if cwd == "." { "fs:read:**".to_owned() } else { format!("fs:read:{cwd}/**") };
         let cwd = if cwd == "." { root.to_owned() } else { root.join(cwd) };
         let toolchains = sandbox.toolchains(workspace);
         let read = Granted::from_context(cx).on_disk(workspace, &toolchains);
-        if !read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd)) {
+        if !read.iter().any(|path| cwd.starts_with(path) || path.starts_with(&cwd) && path.exists()) {
             return Err(ToolError::execution_failed(format!(
                 "programs may not read their working directory; choose another cwd, or ask for the grant {clause}"
             )));
@@ -58,6 +65,9 @@ impl Place {
         let search = lookup::folders(&toolchains);
         let other = || sandbox.other_toolchain(&request.program);
         let program = lookup::program(&request.program, root, &search, other)?;
+        if has_walls && request.program.contains('/') {
+            Shown { sandbox, root, read: &read }.check(&program)?;
+        }
         Ok(Self { cwd, program, toolchains, search })
     }
 }
@@ -100,8 +110,27 @@ impl Prepared {
     ) -> Result<Self, ToolError> {
         let (program, cwd) = (program.to_owned(), cwd.to_owned());
         let (args, env) = (args.to_vec(), env.to_vec());
+        let hidden = {
+            let (sandbox, workspace) = (cx.need::<Sandbox>()?, cx.need::<Workspace>()?);
+            let (granted, args, cwd) = (Granted::from_context(cx), args.clone(), cwd.clone());
+            blocking(move || {
+                let read = granted.on_disk(&workspace, &sandbox.toolchains(&workspace));
+                let shown = Shown { sandbox: &sandbox, root: workspace.root(), read: &read };
+                let has_walls = sandbox.confinement()?.is_some();
+                Ok(if has_walls { shown.notes(&args, &workspace.root().join(cwd)) } else { Vec::new() })
+            })
+            .await?
+        };
         let request = Request { program, args, env, cwd, script: None, input: Input::Text(String::new()) };
-        Self::for_call(cx, request, Streams::Pipes).await?.recorded().await
+        let mut prepared = Self::for_call(cx, request, Streams::Pipes).await?;
+        prepared.notes.extend(hidden);
+        prepared.recorded().await
+    }
+
+    /// Returns notes on what the walls keep from the program: clauses that they cannot enforce, arguments that they hide, and requests that
+    /// they have refused so far.
+    pub fn remarks(&self) -> Vec<String> {
+        self.notes.iter().cloned().chain(self.requests()).collect()
     }
 
     /// Returns the command that starts the program.
@@ -126,7 +155,8 @@ impl Prepared {
         }
         let (place, request) = {
             let (cx, sandbox, workspace) = (cx.clone(), sandbox.clone(), workspace.clone());
-            blocking(move || Ok((Place::look(&cx, &sandbox, &workspace, &request)?, request))).await?
+            let has_walls = confinement.is_some();
+            blocking(move || Ok((Place::look(&cx, &sandbox, &workspace, &request, has_walls)?, request))).await?
         };
         let consent = match confinement {
             Some(Confinement::LandlockAlone) => Some(Consent::ask(cx, &workspace, &request).await?),
@@ -278,14 +308,7 @@ impl Prepared {
         let settled = tokio::task::spawn_blocking(move || prepared.settle()).await;
         settled.map_err(|error| ToolErrorKind::Internal { message: error.to_string() })?;
         Ok(match self.watch.as_ref().and_then(Watch::take) {
-            Some(Ok(settled)) => settled.finish(cx).await,
-            // The program has run, so its result matters more.
-            Some(Err(error)) => {
-                let note = format!("a program may have left files here that run or configure programs: {error}");
-                let file = ProtectedFile::new(".".to_owned(), note, ProtectedFate::Stuck);
-                cx.report_protected(&[file]);
-                vec![format!("changes of files that run programs are unknown: {error}")]
-            }
+            Some(settled) => settled.finish(cx).await,
             None => Vec::new(),
         })
     }

@@ -109,10 +109,14 @@ impl Look<'_> {
     /// # Errors
     /// Returns an error if the trees have too many entries to look at.
     pub(crate) fn find(&self) -> Result<Protected, ToolError> {
+        self.find_among(MAX_ENTRIES)
+    }
+
+    fn find_among(&self, most: usize) -> Result<Protected, ToolError> {
         let mut found = Protected::default();
         let names = fs::read_dir(self.root).into_iter().flatten().flatten();
         found.top = names.map(|entry| entry.file_name()).collect();
-        let (mut left, mut bytes) = (MAX_ENTRIES, MAX_FORMER);
+        let (mut left, mut bytes) = (most, MAX_FORMER);
         for tree in self.trees {
             self.add(&mut found, tree, &mut left, &mut bytes)?;
         }
@@ -335,7 +339,7 @@ impl Look<'_> {
             let text = former.map(|former| former.former.as_ref().and_then(Former::text).unwrap_or_default());
             return match names.is_empty() {
                 true => is_harmless_repository(path, self.root),
-                false => is_harmless(path, &names, text, self.may_redirect),
+                false => is_harmless(path, &names, text, (!self.may_redirect).then_some(self.root)),
             };
         }
         match path.parent() {
@@ -378,3 +382,6 @@ fn too_many() -> ToolError {
          of writes to a folder"
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -157,11 +157,24 @@ impl Sandbox {
         if program.contains('/') {
             return None;
         }
-        let (home, cache) = Some(&self.homes).filter(|(home, _)| home.is_absolute())?;
-        let mut others = Toolchain::ALL.into_iter().filter(|toolchain| !self.toolchains.contains(toolchain));
-        others.find(|toolchain| {
-            let folders = toolchain.folders(home, cache, &|name| std::env::var_os(name));
-            folders.search.iter().any(|folder| is_program(&folder.join(program)))
+        let has = |folders: &Folders| folders.search.iter().any(|folder| is_program(&folder.join(program)));
+        self.others().find(has).map(|found| found.toolchain)
+    }
+
+    /// Returns the toolchain that a file belongs to, if programs may not use it.
+    pub(crate) fn other_toolchain_of(&self, file: &Path) -> Option<Toolchain> {
+        self.others()
+            .find(|folders| folders.read.iter().any(|read| file.starts_with(read)))
+            .map(|found| found.toolchain)
+    }
+
+    /// Returns the toolchains that programs may not use.
+    fn others(&self) -> impl Iterator<Item = Folders> {
+        let homes = Some(&self.homes).filter(|(home, _)| home.is_absolute());
+        let others = Toolchain::ALL.into_iter().filter(|toolchain| !self.toolchains.contains(toolchain));
+        others.filter_map(move |other| {
+            let (home, cache) = homes?;
+            Some(other.folders(home, cache, &|name| std::env::var_os(name)))
         })
     }
 

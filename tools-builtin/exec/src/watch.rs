@@ -44,7 +44,7 @@ enum State {
     /// The program may run. With a folder, a record says what there was.
     Before(Option<RunningRecord>),
     /// The result of the look after it, until it is taken.
-    After(Option<Result<Settled, ToolError>>),
+    After(Option<Settled>),
 }
 
 impl Watch {
@@ -108,19 +108,22 @@ impl Watch {
             let record = record.take();
             let Place { aside, teller, .. } = &self.place;
             let look = self.place.look(false);
-            let settled = look.find().map(|mut now| {
-                Settled::new(aside.as_ref(), &look, &self.before, &mut now, &self.origin, teller.clone())
-            });
-            // A look that failed is made again by the next session.
-            if let (Some(record), Ok(settled)) = (record, &settled) {
-                record.finish(settled.unfinished());
-            }
+            let settled = match look.find() {
+                Ok(mut now) => {
+                    let aside = aside.as_ref();
+                    let settled = Settled::new(aside, &look, &self.before, &mut now, &self.origin, teller.clone());
+                    record.into_iter().for_each(|record| record.finish(settled.unfinished()));
+                    settled
+                }
+                // The next session looks again.
+                Err(_) => Settled::unknown(teller.clone()),
+            };
             *state = State::After(Some(settled));
         }
     }
 
     /// Returns the result of the look after the program. Returns `None` if it was taken before.
-    pub(crate) fn take(&self) -> Option<Result<Settled, ToolError>> {
+    pub(crate) fn take(&self) -> Option<Settled> {
         match &mut *self.state() {
             State::Before(_) => None,
             State::After(settled) => mem::take(settled),

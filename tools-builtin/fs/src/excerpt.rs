@@ -125,7 +125,7 @@ impl Excerpt {
     pub(crate) fn note(&self, first: FirstLine) -> Option<String> {
         let mut notes = Vec::new();
         match first {
-            _ if self.lines == 0 => notes.push("the file is empty".to_owned()),
+            _ if self.lines == 0 || self.text.is_empty() => notes.push("the file is empty".to_owned()),
             FirstLine::Number(start) => {
                 let last = start + self.lines - 1;
                 let lines = if last == start { format!("line {start}") } else { format!("lines {start} to {last}") };

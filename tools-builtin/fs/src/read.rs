@@ -121,7 +121,7 @@ fn contents(
     let request = ReadRequest { cx, path: &found.path, span, line_numbers };
     let is_utf8 = |encoding: Option<TextEncoding>| encoding.is_none_or(|encoding| encoding == TextEncoding::UTF_8);
     if !is_utf8(TextEncoding::from_mark(&head)) || !is_utf8(named) {
-        return request.decoded(file, named);
+        return request.decoded(file, named)?.ok_or(FsError::Binary { path: found.path.clone() });
     }
     if let Some(mime_type) = image_type(&head) {
         return picture::contents(&found.path, mime_type, head.as_slice().chain(file));
@@ -136,8 +136,12 @@ fn contents(
         file.rewind().map_err(FsError::io(&found.path))?;
         request.excerpt(BufReader::with_capacity(BLOCK as usize, &file))?
     };
-    if excerpt.lossy && named.is_none() && size <= MAX_FILE {
-        return request.decoded(file, named);
+    if excerpt.lossy
+        && named.is_none()
+        && size <= MAX_FILE
+        && let Some(decoded) = request.decoded(file, named)?
+    {
+        return Ok(decoded);
     }
     Ok(shown(excerpt, first, None))
 }
@@ -173,15 +177,13 @@ impl ReadRequest<'_> {
         Ok((Excerpt::from_reader(self.cx, self.path, file, range)?, FirstLine::Number(start)))
     }
 
-    /// Reads the part of a file in another encoding than UTF-8.
-    fn decoded(&self, mut file: File, named: Option<TextEncoding>) -> Result<Vec<Content>, FsError> {
+    /// Reads the part of a file in another encoding than UTF-8. Returns `None` if it is UTF-8, perhaps damaged.
+    fn decoded(&self, mut file: File, named: Option<TextEncoding>) -> Result<Option<Vec<Content>>, FsError> {
         file.rewind().map_err(FsError::io(self.path))?;
         let bytes = whole_file::contents(file, self.path, MAX_FILE)?;
-        let Some(decoded) = Decoded::from_bytes(&bytes, named) else {
-            return Err(FsError::Binary { path: self.path.clone() });
-        };
+        let Some(decoded) = Decoded::from_bytes(&bytes, named) else { return Ok(None) };
         let (excerpt, first) = self.excerpt(Cursor::new(&*decoded.text))?;
-        Ok(shown(excerpt, first, Some(decoded.note())))
+        Ok(Some(shown(excerpt, first, Some(decoded.note()))))
     }
 
     /// Reads the last lines of a file that is too large to count the lines before them.
@@ -317,6 +319,9 @@ mod tests {
         }
         assert_eq!(seen.len(), line.len());
         assert_eq!(seen, line);
+        // A character on the border is in the next part.
+        fixture.write("odd", &format!("x{}", "é".repeat(5_000)));
+        assert!(fixture.text("fs.read", json!({"path": "odd"})).await.ends_with("offset = 4095]"));
         let beyond = json!({"path": "one.json", "start": 1, "offset": line.len() + 1});
         fixture.fails("fs.read", beyond, "give a smaller one").await;
         fixture.fails("fs.read", json!({"path": "one.json", "tail": 1, "offset": 1}), "either `tail` or").await;
@@ -324,8 +329,10 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_file_is_no_empty_result() {
-        let fixture = Fixture::with_files(&[("empty", "")]);
-        assert_eq!(fixture.text("fs.read", json!({"path": "empty"})).await, "[the file is empty]");
+        let fixture = Fixture::with_files(&[("empty", ""), ("mark", "\u{FEFF}")]);
+        for path in ["empty", "mark"] {
+            assert_eq!(fixture.text("fs.read", json!({"path": path})).await, "[the file is empty]");
+        }
     }
 
     #[tokio::test]
@@ -351,6 +358,20 @@ mod tests {
             lossy.starts_with("caf\u{FFFD}") && lossy.contains("not UTF-8") && lossy.contains("an edit keeps them"),
             "{lossy}"
         );
+    }
+
+    #[tokio::test]
+    async fn damaged_utf8_is_shown_with_its_damage() {
+        let fixture = Fixture::new();
+        for mark in ["", "\u{FEFF}"] {
+            let text = format!("{mark}größe ééé\nbad ");
+            fixture.write("log", &[text.as_bytes(), b"\xE9 x\n"].concat());
+            let read = fixture.text("fs.read", json!({"path": "log"})).await;
+            assert!(read.starts_with("größe ééé\nbad \u{FFFD} x\n") && read.contains("not UTF-8"), "{read}");
+        }
+        fixture.write("log", "größe");
+        let inside = fixture.text("fs.read", json!({"path": "log", "start": 1, "offset": 3})).await;
+        assert!(inside.starts_with("\u{FFFD}ße"), "{inside}");
     }
 
     #[tokio::test]

@@ -235,6 +235,8 @@ mod tests {
         let found = scan("needle", 0, &line);
         assert!(found.text.len() < 500 && found.text.contains("éneedleü"), "{}", found.text);
         assert!(found.text.starts_with("f\n1: [… 9900 bytes]é") && found.text.ends_with("ü[…]\n"), "{}", found.text);
+        let odd = scan("needle", 0, &line.replace("needle", "xneedle"));
+        assert!(odd.text.contains("[… 9902 bytes]é") && !odd.text.contains('\u{FFFD}'), "{}", odd.text);
         let far = scan("needle", 1, &format!("{}\n{}needle", "y".repeat(100_000), "x".repeat(1_000_000)));
         assert!(far.text.contains("2: [… 999900 bytes]xxx") && far.text.len() < 1_000, "{}", far.text);
         let beyond = scan("needle", 0, &format!("{}needle", "x".repeat(MAX_SEARCHED)));

@@ -16,11 +16,13 @@ use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
 use crate::pattern::pattern as glob_pattern;
+use crate::replacement::MAX_FILE as MAX_DECODED;
 use crate::resolved_entry::{ResolvedEntry, open_file};
 use crate::scan::Scan;
 use crate::tree_walk::TreeWalk;
 
-/// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit.
+/// The size up to which the files of a directory are searched, in bytes. A file that the call names has no limit if it is UTF-8, and
+/// [`MAX_DECODED`] in another encoding.
 const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The size of a read of a named file, in bytes. It is binary if the first read has NUL bytes.
@@ -158,11 +160,27 @@ impl Search<'_> {
         self.scan(path, decoded.as_ref().map_or(content, |decoded| decoded.text.as_bytes()))
     }
 
-    /// Searches the file that the call names, a large one block by block.
+    /// Returns true for the beginning of a text in another encoding than UTF-8, or of a damaged one.
+    fn is_encoded(&self, content: &[u8]) -> bool {
+        match TextEncoding::from_mark(content).or(self.named) {
+            Some(encoding) => encoding != TextEncoding::UTF_8,
+            None => {
+                let is_damaged = std::str::from_utf8(content).is_err_and(|error| error.error_len().is_some());
+                is_damaged && memchr(0, content).is_none()
+            }
+        }
+    }
+
+    /// Searches the file that the call names, a large one block by block unless it must be decoded.
     fn named_file(&mut self, path: &RelativePath, mut file: impl Read) -> Result<(), FsError> {
         let mut content = Vec::new();
         file.by_ref().take(MAX_FILE + 1).read_to_end(&mut content).map_err(FsError::io(path))?;
-        if content.len() as u64 <= MAX_FILE {
+        let is_encoded = content.len() as u64 > MAX_FILE && self.is_encoded(&content);
+        if is_encoded {
+            file.by_ref().take(MAX_DECODED - MAX_FILE).read_to_end(&mut content).map_err(FsError::io(path))?;
+        }
+        let limit = if is_encoded { MAX_DECODED } else { MAX_FILE };
+        if content.len() as u64 <= limit {
             return self.whole(path, &content);
         }
         let mut reader = BufReader::with_capacity(BLOCK, content.as_slice().chain(file));
@@ -284,6 +302,22 @@ mod tests {
         assert!(text.contains(skipped), "{text}");
         let named = fixture.text("fs.search", json!({"pattern": "й$", "encoding": "windows-1251"})).await;
         assert!(named.starts_with("latin\n1: run cafй\n"), "{named}");
+    }
+
+    #[tokio::test]
+    async fn a_large_named_file_in_another_encoding_is_decoded() {
+        let fixture = Fixture::new();
+        let text = format!("\u{FEFF}{}{}é needle\n", "x".repeat(7_000_000), "line\n".repeat(400_000));
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let latin: Vec<u8> =
+            format!("é\n{}", text.replace('\u{FEFF}', "x").repeat(2)).chars().map(|c| c as u8).collect();
+        for (bytes, lines) in [(utf16, 1), (latin, 2)] {
+            assert!(bytes.len() as u64 > super::MAX_FILE);
+            fixture.write("large", &bytes);
+            let found = fixture.text("fs.search", json!({"pattern": ". needle$", "path": "large"})).await;
+            let note = format!("[matching lines: {lines}, in 1 of 1 file searched; files that are not UTF-8");
+            assert!(found.contains(&note), "{found}");
+        }
     }
 
     #[tokio::test]

@@ -14,6 +14,9 @@ use crate::pdf::{self, PdfText};
 use crate::stop::Stop;
 use crate::{html, json, xml};
 
+/// The note on a page that only leads on.
+pub(crate) const LEADS_ON: &str = "the page only leads on to the address at its end; call this tool with it";
+
 /// A document as a server sent it.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
@@ -185,7 +188,7 @@ impl Document {
             notes.push(format!("left out: {}; `whole` = true includes them", parts.join(", ")));
         }
         if page.leads_on {
-            notes.push("the page only leads on to the address at its end; call this tool with it".to_owned());
+            notes.push(LEADS_ON.to_owned());
         }
         if page.needs_scripts {
             notes.push(

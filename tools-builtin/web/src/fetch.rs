@@ -8,8 +8,9 @@ use tools::{Content, OutsideText, ToolContext, ToolError, ToolErrorKind, tool};
 use tools_http::{HttpClient, HttpError, Request, Response, StatusCode};
 
 use crate::conversions::Conversions;
-use crate::document::{Document, DocumentError, Format, Source};
+use crate::document::{Document, DocumentError, Format, LEADS_ON, Source};
 use crate::excerpt::Excerpt;
+use crate::html::{self, Base, LITTLE_TEXT};
 use crate::media::media_type_name;
 
 /// The characters of a result if the call does not say another number.
@@ -75,7 +76,7 @@ pub(crate) async fn fetch(
     };
     // A page of a stranger may take long to convert.
     let conversion = CONVERSIONS.run(cx, move |is_over| {
-        let document = convert(&response, format, whole, is_over);
+        let document = convert(&response, format, whole, is_over).map(|document| leading_on(&response, document));
         (response, document)
     });
     let (response, document) = conversion.await?;
@@ -119,6 +120,27 @@ fn convert(
         url: &response.url,
     };
     Document::from_source_until(source, format, whole, is_over)
+}
+
+/// Adds the address that a header of a document with little text leads on to.
+fn leading_on(response: &Response, mut document: Document) -> Document {
+    let Document::Text { text, notes, .. } = &mut document else { return document };
+    if let Some(next) = next_address(response).filter(|next| text.len() < LITTLE_TEXT && !text.contains(next)) {
+        *text = format!("{}\n\n{next}", text.trim_end()).trim_start().to_owned();
+        notes.push(LEADS_ON.to_owned());
+    }
+    document
+}
+
+/// Returns the address in the header `Refresh`, or in the `Location` of a redirect that is not followed, unless it is that of the document.
+fn next_address(response: &Response) -> Option<String> {
+    let header = |name| response.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let address = match header("refresh") {
+        Some(refresh) => html::of_refresh(&refresh)?.to_owned(),
+        None => header("location").filter(|_| response.status.is_redirection())?.into_owned(),
+    };
+    let base = Base::new(&response.url);
+    base.source(&address).filter(|next| !base.is_page(next))
 }
 
 fn contents(response: &Response, title: Option<&str>, excerpt: &Excerpt<'_>, notes: Vec<String>) -> Vec<Content> {

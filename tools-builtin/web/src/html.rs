@@ -18,9 +18,12 @@ use url::Url;
 use crate::markdown::Notation;
 use crate::stop::Stop;
 pub(crate) use attributes::Attributes;
+pub(crate) use base::Base;
 pub(crate) use element::Element;
 use page::Builder;
+pub(crate) use page::LITTLE_TEXT;
 pub(crate) use references::decoded_value;
+pub(crate) use refresh::of_meta as of_refresh;
 pub(crate) use tokens::{Sink, tokenize};
 pub(crate) use visibility::LeftOut;
 
@@ -40,7 +43,7 @@ pub(crate) struct Page {
     pub(crate) text: String,
     /// The parts of the page that are not in the text.
     pub(crate) left_out: Vec<LeftOut>,
-    /// The parts, by their number, that are not in the text although they contain `<main>` or `<article>`.
+    /// The parts, by their number, that are not in the text although they contain `<main>` or `<article>`, or are all of the text.
     with_content: Vec<usize>,
     /// True if the page builds its content with scripts.
     pub(crate) needs_scripts: bool,

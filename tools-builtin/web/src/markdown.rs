@@ -17,7 +17,7 @@ pub(crate) use document::Document;
 pub(crate) use escape::{escape_lines, escape_text};
 pub(crate) use inline::{Breaks, Inline};
 pub(crate) use mark::Mark;
-pub(crate) use space::{in_code, without_soft_hyphens};
+pub(crate) use space::{in_code, without_break_marks};
 pub(crate) use table::Table;
 
 /// The notation of a converted document.

@@ -2,6 +2,7 @@
 
 use memchr::memchr;
 use tools::image::image_type;
+use tools_text::MARK;
 
 /// The kind of a document, which decides about its conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +40,14 @@ impl Media {
 
     fn from_bytes(media_type: &str, bytes: &[u8]) -> Self {
         let is_plain = media_type == "text/plain";
-        let text = bytes.trim_ascii_start();
+        let text = bytes.strip_prefix(MARK.as_bytes()).unwrap_or(bytes).trim_ascii_start();
         let begins =
             |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start.as_bytes()));
         if let Some(image) = image_type(bytes) {
             Self::Image(image)
         } else if bytes.starts_with(b"%PDF-") {
             Self::Pdf
-        } else if !is_plain && (begins("<!doctype html") || begins("<html")) {
+        } else if !is_plain && PAGES.iter().any(|start| begins(start) && is_end_of_name(text.get(start.len()))) {
             Self::Html
         } else if !is_plain && ["<?xml", "<rss", "<feed"].iter().any(|start| begins(start)) {
             Self::Xml
@@ -58,6 +59,17 @@ impl Media {
             Self::Text
         }
     }
+}
+
+/// The beginnings of pages without a media type, as the MIME Sniffing Standard (section 7.1) names them.
+const PAGES: [&str; 17] = [
+    "<!doctype html", "<html", "<head", "<script", "<iframe", "<h1", "<div", "<font", "<table", "<a", "<style",
+    "<title", "<b", "<body", "<br", "<p", "<meta",
+];
+
+/// Returns true for the byte after the name of an element.
+fn is_end_of_name(byte: Option<&u8>) -> bool {
+    byte.is_none_or(|byte| *byte == b'>' || byte.is_ascii_whitespace())
 }
 
 /// The longest media type in a line of ours, in bytes. The longest registered ones have about 75.
@@ -108,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_type_counts_and_the_bytes_where_it_says_little() {
-        let cases: [(Option<&str>, &[u8], Media); 16] = [
+        let cases: [(Option<&str>, &[u8], Media); 19] = [
             (Some("text/html"), b"{}", Media::Html),
             (Some("application/xhtml+xml"), b"", Media::Html),
             (Some("application/ld+json"), b"", Media::Json),
@@ -122,6 +134,9 @@ mod tests {
             (Some("application/zip"), b"PK", Media::Binary("application/zip".to_owned())),
             (Some("application/octet-stream"), b"%PDF-1.7", Media::Pdf),
             (None, b" <!DOCTYPE HTML>", Media::Html),
+            (None, b"\xEF\xBB\xBF<html>", Media::Html),
+            (None, b"<Meta charset=utf-8><p>", Media::Html),
+            (None, b"<about> this", Media::Text),
             (None, b"{\"a\":1}", Media::Json),
             (None, b"\xFF\xFEa\0", Media::Text),
             (None, b"<?xml version='1.0'?>", Media::Xml),

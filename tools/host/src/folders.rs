@@ -28,6 +28,12 @@ pub fn skills() -> Vec<PathBuf> {
     shared.into_iter().chain([base.config_dir().join(program::name()).join("skills")]).collect()
 }
 
+/// Returns the home of the user.
+#[cfg(feature = "mcp")]
+pub(crate) fn home() -> Option<PathBuf> {
+    Some(base()?.home_dir().to_owned())
+}
+
 /// Returns the state folder, such as `toolcrib` in `$XDG_STATE_HOME` or `~/.local/state`.
 pub fn state() -> Option<PathBuf> {
     Some(state_dir(&base()?).join(program::name()))

@@ -39,6 +39,8 @@ pub enum ProtectedFate {
     Lost,
     /// In the workspace as the program left it, because it could not be moved.
     Stuck,
+    /// Not known: the path is that of a folder that could not be looked at, and the note is the reason.
+    Unknown,
 }
 
 impl ProtectedFile {
@@ -67,6 +69,10 @@ impl fmt::Display for ProtectedFile {
             ProtectedFate::Lost => write!(
                 f,
                 "a program changed or removed {path}, {note}; its former content could not be put back, so get it from a copy"
+            ),
+            ProtectedFate::Unknown => write!(
+                f,
+                "a program may have left files in {path} that run or configure programs, and nobody could look: {note}"
             ),
             ProtectedFate::Stuck => {
                 write!(f, "a program left {path}, {note}; it could not be moved away, so look at it and remove it")

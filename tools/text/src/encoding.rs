@@ -6,6 +6,9 @@ use std::fmt;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{EncoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
+use crate::declaration::declared;
+use crate::label;
+
 /// The characters beyond ASCII for each invalid sequence in a damaged text of UTF-8.
 const CHARACTERS_PER_INVALID: usize = 4;
 
@@ -37,24 +40,31 @@ impl TextEncoding {
     /// UTF-8.
     pub const UTF_8: Self = Self(UTF_8);
 
-    /// Returns the encoding with a label of the Encoding Standard, in any letter case.
+    /// Returns the encoding with a label of the Encoding Standard or another common name, in any letter case.
     ///
     /// # Errors
     /// Returns an error if there is none.
     pub fn from_label(label: &str) -> Result<Self, UnknownEncoding> {
-        Encoding::for_label(label.as_bytes()).map(Self).ok_or_else(|| UnknownEncoding { label: label.to_owned() })
+        label::encoding(label).map(Self).ok_or_else(|| UnknownEncoding { label: label.to_owned() })
     }
 
-    /// Returns the encoding that a byte order mark names.
+    /// Returns the encoding that a byte order mark names. Returns `None` for that of UTF-32, which begins like one of UTF-16.
     pub fn from_mark(bytes: &[u8]) -> Option<Self> {
-        Encoding::for_bom(bytes).map(|(encoding, _)| Self(encoding))
+        let marked = Encoding::for_bom(bytes).filter(|_| !bytes.starts_with(b"\xFF\xFE\0\0"));
+        marked.map(|(encoding, _)| Self(encoding))
     }
 
-    /// Returns the encoding of a whole text: that of its byte order mark, UTF-8 if the bytes are valid or only damaged, or a guess.
+    /// Returns the encoding of a whole text: that of its byte order mark, UTF-8 if the bytes are valid or only damaged, the one that the text
+    /// names itself if it has all of its characters, or a guess.
     pub fn of(bytes: &[u8]) -> Self {
         Self::from_mark(bytes).unwrap_or_else(|| {
             if is_mostly_utf8(bytes) {
                 return Self(UTF_8);
+            }
+            if let Some(declared) = declared(bytes).map(Self)
+                && declared.decode_strictly(bytes).is_some()
+            {
+                return declared;
             }
             let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
             detector.feed(bytes, true);
@@ -148,6 +158,9 @@ mod tests {
             ("größe".as_bytes(), "UTF-8", "größe"),
             (b"caf\xE9 au lait", "windows-1252", "café au lait"),
             (&koi8, "KOI8-U", &russian),
+            (b"# coding: iso-8859-2\n\xB1", "ISO-8859-2", "# coding: iso-8859-2\ną"),
+            ("# coding: iso-8859-2\né".as_bytes(), "UTF-8", "# coding: iso-8859-2\né"),
+            (b"# coding: shift_jis\nnot \xE9 not", "windows-1252", "# coding: shift_jis\nnot é not"),
             ("größer ßß\n".as_bytes(), "UTF-8", "größer ßß\n"),
             (b"\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9 \xE9\n", "UTF-8", "éééé \u{FFFD}\n"),
             ("\u{e9}\u{e9}\u{e9}\u{e9}\u{e9}".as_bytes().split_last().unwrap().1, "UTF-8", "éééé\u{FFFD}"),
@@ -155,6 +168,7 @@ mod tests {
             let encoding = TextEncoding::of(bytes);
             assert_eq!((encoding.name(), &*encoding.decode(bytes)), (name, text));
         }
+        assert_eq!(TextEncoding::from_mark(b"\xFF\xFE\0\0a\0\0\0"), None);
         assert_ne!(TextEncoding::of(b"caf\xE9 au lait \xC3\xA9t\xE9"), TextEncoding::UTF_8);
     }
 

@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+mod declaration;
 mod document;
 mod encoding;
 mod input;
 mod key_source;
+mod label;
 
 pub use self::document::decode_document;
 pub use self::encoding::{TextEncoding, UnknownEncoding, UnmappableCharacter};

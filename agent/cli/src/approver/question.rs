@@ -23,6 +23,8 @@ pub(super) enum TypedAnswer {
     Once,
     /// Approves this call and later calls of the tool on the same targets.
     Session,
+    /// Approves this call and, by a rule in the user's file of MCP servers, all calls of the tool.
+    Always,
     /// Denies this call.
     No,
     /// Shows the whole arguments and the whole preview, and asks again.
@@ -35,6 +37,7 @@ impl TypedAnswer {
         match line.trim().to_ascii_lowercase().as_str() {
             "y" | "yes" => Some(Self::Once),
             "s" | "session" => Some(Self::Session),
+            "a" | "always" => Some(Self::Always),
             "" | "n" | "no" => Some(Self::No),
             "v" | "view" => Some(Self::View),
             _ => None,
@@ -91,8 +94,8 @@ pub(super) fn question(
 }
 
 /// Returns the last lines of the question. They repeat the call, which may be far above, and list the answers.
-/// A yes is one of them only if everything was shown.
-pub(super) fn choices(question: &ApprovalQuestion<'_>, shown: &Excerpt) -> String {
+/// A yes is one of them only if everything was shown. A rule is one only if it `may_be_kept`.
+pub(super) fn choices(question: &ApprovalQuestion<'_>, shown: &Excerpt, may_be_kept: bool) -> String {
     let (approval, allow) = (question.approval, "Allow?");
     let targets = approval.targets.iter().map(|target| format!(" {target}")).collect::<Vec<_>>().join(",");
     let call =
@@ -101,6 +104,7 @@ pub(super) fn choices(question: &ApprovalQuestion<'_>, shown: &Excerpt) -> Strin
         _ if !shown.is_approvable() => "",
         (true, _) => "[y] this host for this session, ",
         (false, true) => "[y] once, [s] for this session, ",
+        (false, false) if may_be_kept => "[y] once, [a] always any call of this tool (written to mcp.json), ",
         (false, false) => "[y] once, ",
     };
     let view = match (shown.is_cut, shown.is_approvable()) {
@@ -127,7 +131,7 @@ mod tests {
     impl Asker for Shown {
         fn ask<'a>(&'a self, asked: ApprovalQuestion<'a>) -> ApprovalAnswerFuture<'a> {
             let excerpt = question(&asked, None, false);
-            let choices = choices(&asked, &excerpt);
+            let choices = choices(&asked, &excerpt, false);
             let text = excerpt.text + &choices;
             *self.0.lock().unwrap() = anstream::adapter::strip_str(&text).to_string().replace("\n  | ", "");
             Box::pin(async { ApprovalAnswer::No { reason: String::new() } })
@@ -176,6 +180,7 @@ mod tests {
     fn only_a_clear_yes_is_one() {
         assert_eq!(TypedAnswer::parse("Y\n"), Some(TypedAnswer::Once));
         assert_eq!(TypedAnswer::parse(" session \r\n"), Some(TypedAnswer::Session));
+        assert_eq!(TypedAnswer::parse("a\n"), Some(TypedAnswer::Always));
         for line in ["\n", "n\n", "NO\n"] {
             assert_eq!(TypedAnswer::parse(line), Some(TypedAnswer::No), "{line:?}");
         }

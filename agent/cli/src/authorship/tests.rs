@@ -239,3 +239,60 @@ fn a_damaged_repository_cannot_be_trusted() {
     assert!(matches!(clear_in(&place.marks(), &place.root()), Err(TrustError::Damaged(_))));
     assert!(place.is_marked(&place.root()));
 }
+
+#[test]
+fn a_move_of_a_folder_marks_the_repositories_below_the_root() {
+    let place = Place::new();
+    let nested = place.root().join("nested");
+    place.init(&nested);
+    assert!(!place.is_marked(&nested));
+    place.marks().note_write(&place.root(), &place.root()).unwrap();
+    assert!(place.is_marked(&nested) && !place.is_marked(&place.root()));
+}
+
+#[test]
+fn trust_holds_for_one_repository_and_not_for_another_at_its_path() {
+    let place = Place::new();
+    let nested = place.root().join("nested");
+    place.init(&nested);
+    place.marks().note_write(&place.root(), &place.root()).unwrap();
+    clear_in(&place.marks(), &nested).unwrap();
+    assert!(!place.is_marked(&nested));
+    fs::rename(nested.join(".git"), place.path().join("old")).unwrap();
+    place.init(&nested);
+    assert!(place.is_marked(&nested));
+}
+
+#[test]
+fn repositories_below_the_root_are_marked_while_a_program_runs_and_after_a_trust_meanwhile() {
+    let place = Place::new();
+    let nested = place.root().join("nested");
+    place.init(&nested);
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    assert!(place.is_marked(&nested));
+    clear_in(&place.marks(), &nested).unwrap();
+    assert!(!place.is_marked(&nested));
+    drop(watch);
+    assert!(place.is_marked(&nested));
+}
+
+#[test]
+fn a_repository_that_a_program_made_is_marked_after_a_move() {
+    let place = Place { dir: tempfile::tempdir().unwrap() };
+    fs::create_dir(place.root()).unwrap();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    place.init(&place.root());
+    drop(watch);
+    let moved = place.path().join("moved");
+    fs::rename(place.root(), &moved).unwrap();
+    assert!(place.is_marked(&moved));
+}
+
+#[test]
+fn a_lock_of_git_leaves_no_mark() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    fs::write(place.root().join(".git/config.lock"), "").unwrap();
+    drop(watch);
+    assert!(!place.is_marked(&place.root()));
+}

@@ -19,6 +19,7 @@ use crate::interrupt;
 use crate::mcp;
 use crate::notice;
 use crate::output;
+use crate::output_file;
 use crate::policy;
 use crate::refusal;
 use crate::skills;
@@ -51,14 +52,17 @@ pub(super) struct CallArgs {
     #[arg(long)]
     json: bool,
 
-    /// Save the pictures, recordings and files of the result: the first one in this file, further ones beside it with a number. A result
-    /// without them is saved as text
+    /// Save the pictures, recordings and files of the result: the first one in this file, which is replaced, and further ones in new
+    /// files beside it with a number. A result without them is saved as text
     #[arg(long, value_name = "FILE")]
     output_file: Option<PathBuf>,
 }
 
 impl CallArgs {
     pub(super) async fn run(self) -> Result<Exit, Error> {
+        if let Some(file) = &self.output_file {
+            output_file::check(file)?;
+        }
         match self.call().await {
             Ok(result) => self.print(&result),
             Err(error) => {
@@ -111,15 +115,15 @@ impl CallArgs {
     }
 
     fn print(&self, result: &ToolResult) -> Result<Exit, Error> {
-        if let Some(file) = &self.output_file {
-            output::save(result, file)?;
-        }
         if self.json {
             output::json(result)?;
         } else if result.is_error {
-            notice::error(&result.to_text());
+            notice::error(&output::result_text(result)?);
         } else {
             output::result(result)?;
+        }
+        if let Some(file) = &self.output_file {
+            output_file::save(result, file)?;
         }
         Ok(if result.is_error { Exit::Failed } else { Exit::Success })
     }

@@ -9,7 +9,7 @@ use agent::Selection;
 use tools::Task;
 #[cfg(feature = "journal")]
 use tools::tasks::{Lost, StoredTask};
-use tools::{CancellationToken, Clause, Effects, ToolContext};
+use tools::{CancellationToken, Clause, Effects, ToolContext, ToolName};
 
 use super::{PromptCall, ServerReport};
 use crate::config::Settings;
@@ -33,6 +33,16 @@ impl Attached {
     /// Returns no note.
     pub(crate) fn waiting(&self, _tool: &str) -> Option<String> {
         None
+    }
+
+    /// Returns false.
+    pub(crate) fn may_permit(_tool: &ToolName) -> bool {
+        false
+    }
+
+    /// Returns an error.
+    pub(crate) fn permit(_root: &RootOption, _tool: &ToolName) -> Result<PathBuf, Error> {
+        Err(Error::NoServers)
     }
 
     /// Returns the context as it is.

@@ -1,5 +1,8 @@
 //! [`ServerCode`]: the files that a server outside of walls may run, and those of them that sessions wrote.
 
+mod links;
+
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +11,7 @@ use serde_json::{Value, json};
 use tools_mcp::config::FileOwner;
 
 use crate::error::Error;
-use crate::written::{Written, WrittenFile};
+use crate::written::{Written, WrittenFile, is_document};
 
 /// Programs that fetch a package and run it.
 const RUNNERS: [&str; 7] = ["bunx", "docker", "npx", "pipx", "pnpx", "podman", "uvx"];
@@ -27,6 +30,8 @@ pub(crate) struct ServerCode {
     pub(super) server: String,
     pub(super) owner: FileOwner,
     pub(super) workspace: PathBuf,
+    /// The home of the user, without links.
+    pub(super) home: Option<PathBuf>,
     /// The program, as found and with its links resolved.
     pub(super) programs: [PathBuf; 2],
     pub(super) cwd: PathBuf,
@@ -44,6 +49,8 @@ enum Reach {
     Dependencies,
     /// The files of the workspace.
     Workspace,
+    /// The files of the workspace of a project, and those in folders of the home that an entry leads into.
+    Home,
     All,
 }
 
@@ -63,13 +70,20 @@ impl ServerCode {
 
     fn written_in(&self, written: &Written) -> std::io::Result<Value> {
         let mut files: Vec<(PathBuf, u64)> = Vec::new();
+        let documents = LazyCell::new(|| self.documents());
+        let runs = |path: &Path, file: &WrittenFile| {
+            // A folder of documents stands for all in it.
+            let has = |documents: &Vec<PathBuf>| documents.iter().any(|document| document.starts_with(path));
+            !file.is_document || documents.as_ref().is_none_or(has)
+        };
         for root in written.roots()? {
             let reach = self.reach(&root);
             if reach == Reach::Nothing {
                 continue;
             }
             let within = written.below(&root)?.into_iter().filter(|file| self.may_run(&root, file, reach));
-            files.extend(within.map(|file| (root.join(file.path), file.at)));
+            let within = within.map(|file| (root.join(&file.path), file)).filter(|(path, file)| runs(path, file));
+            files.extend(within.map(|(path, file)| (path, file.at)));
         }
         files.sort_by(|(one, first), (other, second)| (second, one).cmp(&(first, other)));
         let Some((_, last)) = files.first() else { return Ok(Value::Null) };
@@ -78,6 +92,21 @@ impl ServerCode {
             0 => json!({"files": shown, "last": last.to_string()}),
             more => json!({"files": shown, "more": more, "last": last.to_string()}),
         })
+    }
+
+    /// Returns the documents to which links lead that the server may run. Returns `None` for all documents, if its entry names one.
+    fn documents(&self) -> Option<Vec<PathBuf>> {
+        let parts = || self.words.iter().flat_map(|word| parts(word));
+        if self.programs.iter().any(|program| is_document(program)) || parts().any(|part| is_document(part.as_ref())) {
+            return None;
+        }
+        let mut documents = match self.owner {
+            FileOwner::Project => links::documents(&self.workspace)?,
+            _ => Vec::new(),
+        };
+        let named = parts().filter_map(|part| self.cwd.join(part).canonicalize().ok());
+        documents.extend(named.filter(|path| is_document(path)));
+        Some(documents)
     }
 
     fn shown(&self, path: &Path) -> String {
@@ -93,8 +122,10 @@ impl ServerCode {
                 || below.components().any(|part| DEPENDENCIES.iter().any(|name| part.as_os_str() == *name))
         };
         match path.strip_prefix(&self.workspace) {
-            _ if reach == Reach::All || file.is_whole && self.workspace.starts_with(&path) => true,
-            Ok(below) => reach == Reach::Workspace || is_dependency(below),
+            _ if reach == Reach::All || reach == Reach::Home && self.leads_beside(&path, file.is_whole) => true,
+            _ if self.owner == FileOwner::User => false,
+            _ if file.is_whole && self.workspace.starts_with(&path) => true,
+            Ok(below) => reach != Reach::Dependencies || is_dependency(below),
             Err(_) => false,
         }
     }
@@ -102,10 +133,25 @@ impl ServerCode {
     fn reach(&self, root: &Path) -> Reach {
         let is_of_workspace = root.starts_with(&self.workspace) || self.workspace.starts_with(root);
         match self.owner {
-            _ if self.leads_into(root) || self.hides_paths() => Reach::All,
+            _ if self.hides_paths() => Reach::All,
+            _ if self.leads_into(root) => match self.home.as_ref().is_some_and(|home| home.starts_with(root)) {
+                true => Reach::Home,
+                false => Reach::All,
+            },
             FileOwner::Project if is_of_workspace && self.is_runner() => Reach::Dependencies,
             FileOwner::Project if is_of_workspace => Reach::Workspace,
             _ => Reach::Nothing,
+        }
+    }
+
+    /// Returns true if the entry leads into the folder of the home in which a path lies, or if the path is not in one.
+    fn leads_beside(&self, path: &Path, is_whole: bool) -> bool {
+        let below = self.home.as_ref().and_then(|home| path.strip_prefix(home).ok().map(|below| (home, below)));
+        match below.map(|(home, below)| below.components().next().map(|first| home.join(first))) {
+            Some(Some(folder)) => self.leads_into(&folder),
+            // Not everything in the home changes with the home.
+            Some(None) => is_whole,
+            None => true,
         }
     }
 

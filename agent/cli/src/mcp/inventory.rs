@@ -202,6 +202,7 @@ impl Inventory {
             server: server.name.to_string(),
             owner: server.owner,
             workspace: self.root().to_owned(),
+            home: folders::home().and_then(|home| home.canonicalize().ok()),
             programs: [program.executable.path.clone(), program.executable.target.clone()],
             cwd: program.cwd.clone(),
             has_own_cwd: cwd.is_some(),

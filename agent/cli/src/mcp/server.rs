@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tools::{Grant, ToolContext, ToolError, ToolErrorKind};
-use tools_mcp::client::{HttpServer, Import, Server, StdioServer};
+use tools_mcp::client::{HttpServer, Import, Launched, Server, StdioServer};
 use tools_mcp::config::{OAuthClient, Transport};
 use tools_mcp::trust::Pins;
 
@@ -166,8 +166,11 @@ fn confined(
     let launcher = move || {
         let (cx, program, args, env, cwd) = (cx.clone(), program.clone(), args.clone(), env.clone(), cwd.clone());
         async move {
-            let prepared = tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?;
-            Ok((prepared.launch().clone(), Box::new(prepared) as _))
+            let prepared = Arc::new(tools_builtin::exec::Prepared::new(&cx, &program, &args, &env, &cwd).await?);
+            let launched = Launched::new(prepared.launch().clone(), prepared.clone());
+            // The walls end with the process.
+            let prepared = Arc::downgrade(&prepared);
+            Ok(launched.with_remarks(move || prepared.upgrade().map(|prepared| prepared.remarks()).unwrap_or_default()))
         }
     };
     StdioServer::from_launcher(server.name.as_str(), launcher).into()

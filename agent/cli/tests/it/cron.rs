@@ -36,7 +36,7 @@ async fn add_to(jobs: &Jobs, spec: JobSpec) -> i64 {
 }
 
 /// Returns a job that is due, with the tools of a session that had all.
-fn due(work: Work, grant: &[&str]) -> JobSpec {
+pub(crate) fn due(work: Work, grant: &[&str]) -> JobSpec {
     let tools = ["fs.edit", "fs.list", "fs.read", "fs.write", "time.now", "cron.add", "cron.list", "agent.spawn"];
     JobSpec {
         schedule: Schedule::Once(Timestamp::now() - Duration::from_secs(2)),
@@ -53,7 +53,7 @@ fn due(work: Work, grant: &[&str]) -> JobSpec {
     }
 }
 
-fn call(tool: &str, arguments: Value) -> Work {
+pub(crate) fn call(tool: &str, arguments: Value) -> Work {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
     Work::Call { tool: tool.to_owned(), arguments }
 }
@@ -62,7 +62,7 @@ fn write(path: &str) -> Work {
     call("fs.write", json!({"path": path, "content": "written"}))
 }
 
-fn add(crib: &Crib, spec: JobSpec) -> i64 {
+pub(crate) fn add(crib: &Crib, spec: JobSpec) -> i64 {
     add_to(&jobs(crib), spec)
 }
 
@@ -77,7 +77,7 @@ fn run_to(crib: &Crib, flags: &[&str], code: i32) -> Ended {
 }
 
 /// Returns the log, the oldest run first.
-fn log(crib: &Crib) -> Vec<Value> {
+pub(crate) fn log(crib: &Crib) -> Vec<Value> {
     let mut log = crib.run(&["cron", "log", "--json", "--last", "100000"]).expect(0).documents();
     log.reverse();
     log

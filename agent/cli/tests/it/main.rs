@@ -56,6 +56,8 @@ mod mcp_code;
 mod mcp_control;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_fault;
+#[cfg(all(unix, feature = "builtin", feature = "mcp"))]
+mod mcp_home;
 #[cfg(all(unix, feature = "journal", feature = "mcp"))]
 mod mcp_kill;
 #[cfg(all(unix, feature = "builtin", feature = "journal", feature = "mcp", feature = "models", feature = "otel"))]
@@ -64,6 +66,7 @@ mod mcp_login;
 mod mcp_mistake;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_new_tool;
+mod mcp_output;
 #[cfg(all(unix, feature = "mcp", feature = "models"))]
 mod mcp_prompts;
 #[cfg(all(unix, feature = "mcp"))]
@@ -101,6 +104,8 @@ mod programs;
 #[cfg(all(feature = "builtin", target_os = "linux"))]
 mod programs_session;
 mod progress;
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+mod protected_told;
 #[cfg(feature = "models")]
 mod provider_choice;
 #[cfg(feature = "models")]
@@ -131,6 +136,8 @@ mod skills_written;
 mod speech;
 #[cfg(all(unix, feature = "memory"))]
 mod strangers_files;
+#[cfg(all(unix, feature = "memory"))]
+mod strangers_repository;
 mod stream;
 mod sub_agent;
 mod system;

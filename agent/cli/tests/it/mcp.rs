@@ -216,3 +216,21 @@ fn a_url_is_added_with_headers_as_they_are() {
     crib.run(&["mcp", "add", "a b", "--", "x"]).expect(2);
     crib.run(&["mcp", "add", "docs"]).expect(2);
 }
+
+#[test]
+fn one_word_grants_all_tools_of_a_server_in_each_command() {
+    let crib = Crib::new();
+    add(&crib);
+    crib.run(&["mcp", "test", "clock"]).expect(0);
+    let run = ["run", TOOL, "--provider", "direct"];
+    assert!(!crib.run(&run).expect(5).stdout.contains("UTC"));
+    for clause in ["mcp:clock/**", "mcp:**", "mcp:clock/time.now"] {
+        for flag in ["--grant", "--allow"] {
+            for command in [&run[..], &["call", TOOL]] {
+                let ran = crib.run(&[command, &[flag, clause]].concat()).expect(0);
+                assert!(ran.stdout.contains("UTC"), "{ran:#?}");
+            }
+        }
+    }
+    crib.run(&[&run[..], &["--grant", "mcp:other/**"]].concat()).expect(5);
+}

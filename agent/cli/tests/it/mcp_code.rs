@@ -37,6 +37,14 @@ fn session(crib: &Crib, prompt: &str) -> Ended {
     crib.run(&[&["run", prompt], &FREE[..]].concat())
 }
 
+/// Runs a script in a session.
+fn exec(crib: &Crib, script: &str) {
+    let arguments = json!({"program": "sh", "args": ["-c", script]});
+    let call = json!({"calls": [{"name": "exec.run", "arguments": arguments}]});
+    let script = crib.script(&[&call.to_string(), r#"{"text": "end"}"#]);
+    crib.run(&["run", "x", "--script", &script, "--allow", "*:*:**"]).expect(0);
+}
+
 /// Returns true if a new session can call the tool of the server.
 fn runs(crib: &Crib) -> bool {
     let called = crib.run(&["call", TOOL, "--grant", "world:write:**"]);
@@ -98,13 +106,7 @@ fn code_that_a_program_wrote_moved_or_removed_runs_in_no_server() {
     fs::copy(crib.root().join("lib/start"), crib.root().join("other/start")).unwrap();
     write_project(&crib, &entry());
     approve(&crib);
-    let exec = |script: &str| {
-        let arguments = json!({"program": "sh", "args": ["-c", script]});
-        let call = json!({"calls": [{"name": "exec.run", "arguments": arguments}]});
-        let script = crib.script(&[&call.to_string(), r#"{"text": "end"}"#]);
-        crib.run(&["run", "x", "--script", &script, "--allow", "*:*:**"]).expect(0);
-    };
-    exec("cat lib/start > /dev/null; git --version");
+    exec(&crib, "cat lib/start > /dev/null; git --version");
     assert!(runs(&crib), "a program that only reads");
     for script in [
         "echo 'touch evil' > lib/start; touch -d 2001-01-01 lib/start",
@@ -112,7 +114,7 @@ fn code_that_a_program_wrote_moved_or_removed_runs_in_no_server() {
         "mv lib l; mv other lib; mv l other",
         "rm lib/start; cp other/start lib/start",
     ] {
-        exec(script);
+        exec(&crib, script);
         assert!(!runs(&crib), "{script}");
         code(&crib);
         approve(&crib);
@@ -187,6 +189,66 @@ fn a_package_runner_needs_approval_for_dependencies_and_settings_alone() {
     approve(&crib);
     session(&crib, "fs.write path=src/main.js content=y").expect(0);
     assert!(!runs(&crib));
+}
+
+#[test]
+fn a_document_is_code_if_a_link_of_the_checkout_or_the_entry_leads_to_it() {
+    let script = |words: &str| json!({"command": "sh", "args": ["-c", words]});
+    let link = |crib: &Crib, to: &str, path: &str| std::os::unix::fs::symlink(to, crib.root().join(path)).unwrap();
+    let links = [("start.md", "docs/x"), ("docs", "linked"), ("../linked/x", "lib/start")];
+    for (entry, links, is_code) in [
+        (entry(), &[("../docs/start.md", "lib/start")][..], true),
+        (entry(), &links, true),
+        (json!({"command": "sh", "args": ["start"]}), &[("docs/start.md", "start")], true),
+        (script(". docs/start.md"), &[], true),
+        (script("cd docs; . ./start.md"), &[], true),
+        // Names of documents and other documents lead to no code.
+        (script(". lib/other"), &[("docs/start.md", "AGENTS.md")], false),
+        (script(". lib/other"), &[("../README.md", "lib/readme")], false),
+    ] {
+        let case = format!("{entry} {links:?}");
+        let crib = Crib::new();
+        let (code, _) = marking(&crib);
+        let text = fs::read_to_string(code).unwrap();
+        put(&crib.root().join("docs/start.md"), &text);
+        put(&crib.root().join("lib/other"), &text);
+        links.iter().for_each(|(to, path)| link(&crib, to, path));
+        write_project(&crib, &entry);
+        approve(&crib);
+        assert!(runs(&crib), "{case}");
+        // A session in the folder knows nothing of the entry, for which the file would need an approval.
+        let write = ["run", "fs.write path=start.md content='touch evil'", "--root", "docs"];
+        crib.run(&[&write[..], &FREE].concat()).expect(0);
+        put(&crib.root().join("docs/start.md"), &text);
+        assert_eq!(runs(&crib), !is_code, "{case}");
+        if is_code {
+            assert!(approve(&crib).contains("docs/start.md"), "{case}");
+            assert!(runs(&crib), "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_rewrites_a_document_behind_a_link_rewrites_code() {
+    let crib = Crib::new();
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let (code, _) = marking(&crib);
+    let text = fs::read_to_string(code).unwrap();
+    for file in ["docs/start.md", "docs/more.md"] {
+        put(&crib.root().join(file), &text);
+    }
+    fs::create_dir(crib.root().join("lib")).unwrap();
+    std::os::unix::fs::symlink("../docs/start.md", crib.root().join("lib/start")).unwrap();
+    write_project(&crib, &entry());
+    approve(&crib);
+    exec(&crib, "echo x >> docs/more.md");
+    assert!(runs(&crib), "{}", crib.run(&["mcp", "approve", "clock"]).stdout);
+    exec(&crib, "echo true >> docs/start.md");
+    assert!(!runs(&crib));
+    assert!(approve(&crib).contains("docs/start.md"));
+    assert!(runs(&crib));
 }
 
 #[test]

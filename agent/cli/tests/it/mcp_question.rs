@@ -1,9 +1,9 @@
 //! `mcp approve` on a terminal.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::mcp::write_user;
-use crate::terminal::{end_with, on_terminal};
+use crate::mcp::{user_file, write_user};
+use crate::terminal::{QUESTION, asked, end_with, on_terminal, rest, twice};
 use crate::{Crib, mcp_server};
 
 const APPROVE: [&str; 3] = ["mcp", "approve", "s"];
@@ -49,4 +49,66 @@ fn a_person_sees_the_difference_of_a_changed_definition_and_decides() {
         let tested = crib.run(&["mcp", "test", "s"]).expect(0).stdout;
         assert_eq!(tested.contains("2 tools wait for approval"), answer == "n", "{tested}");
     }
+}
+
+/// The answer that permits a tool for good.
+const ALWAYS: &str = "[a] always";
+
+fn run(script: &str) -> [&str; 6] {
+    ["run", "x", "--script", script, "--select", "mcp:*"]
+}
+
+/// Returns the decisions about the server in the user's file.
+fn decisions(crib: &Crib) -> Value {
+    let file: Value = serde_json::from_slice(&std::fs::read(user_file(crib)).unwrap()).unwrap();
+    file["mcpServers"]["s"]["toolcrib"].clone()
+}
+
+#[test]
+fn a_person_permits_a_tool_of_a_server_for_good() {
+    let crib = Crib::new();
+    mcp_server::add(&crib, &json!({}));
+    crib.run(&["mcp", "test", "s"]).expect(0);
+    let script = twice(&crib, "mcp:s/read", r#"{"path": "README.md"}"#);
+    crib.run(&run(&script)).expect(0);
+    assert_eq!(decisions(&crib), json!({}));
+    let (mut session, _) = asked(&crib, &run(&script));
+    session.exp_string(ALWAYS).unwrap();
+    let (rest, code) = end_with(session, "a");
+    assert!(code == 0 && rest.contains("finished") && !rest.contains(QUESTION), "{rest}");
+    assert_eq!(decisions(&crib), json!({"allow": ["read"]}));
+    let later = crib.run(&[&run(&script)[..], &["--output", "stream-json"]].concat()).expect(0).stdout;
+    assert_eq!(later.matches("# Hello").count(), 2, "{later}");
+    // Another tool asks still.
+    let (session, _) = asked(&crib, &["call", "mcp:s/sample"]);
+    end_with(session, "n");
+}
+
+#[test]
+fn an_exposed_session_is_offered_no_rule() {
+    let crib = Crib::new();
+    mcp_server::add(&crib, &json!({}));
+    crib.run(&["mcp", "test", "s"]).expect(0);
+    let script = twice(&crib, "mcp:s/read", r#"{"path": "README.md"}"#);
+    let (mut session, _) = asked(&crib, &run(&script));
+    session.send_line("y").unwrap();
+    session.exp_string(QUESTION).unwrap();
+    session.send_line("a").unwrap();
+    let asked_again = session.exp_string(QUESTION).unwrap();
+    assert!(!asked_again.contains(ALWAYS), "{asked_again}");
+    session.send_line("a").unwrap();
+    let (rest, _) = rest(session);
+    assert!(!rest.contains(ALWAYS), "{rest}");
+    assert_eq!(decisions(&crib), json!({}));
+}
+
+#[test]
+fn a_tool_with_declared_effects_is_offered_no_rule() {
+    let crib = Crib::new();
+    mcp_server::add(&crib, &json!({"effects": {"read": {"open_world": true}}}));
+    crib.run(&["mcp", "test", "s"]).expect(0);
+    let (mut session, _) = asked(&crib, &["call", "mcp:s/read", "path=README.md"]);
+    let choices = session.exp_string("[n] no").unwrap();
+    assert!(!choices.contains(ALWAYS), "{choices}");
+    end_with(session, "n");
 }

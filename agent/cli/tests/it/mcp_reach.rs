@@ -107,3 +107,43 @@ fn a_server_with_a_grant_reaches_no_secret_no_channel_and_no_skill_of_the_user()
         assert!(!ended.stdout.contains("Ok("), "{ended:?}");
     }
 }
+
+#[cfg(all(feature = "builtin", target_os = "linux"))]
+#[test]
+fn the_error_of_a_server_with_a_grant_names_the_clause_or_the_toolchain_that_is_missing() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let crib = Crib::new();
+    let script = |path: &std::path::Path, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let root = crib.root().canonicalize().unwrap();
+    let pyenv = crib.dir.path().canonicalize().unwrap().join("pyenv");
+    let of_toolchain = script(&pyenv.join("shims/server"), "#!/bin/sh\n");
+    let elsewhere = script(&crib.dir.path().canonicalize().unwrap().join("elsewhere/server"), "#!/bin/sh\n");
+    let ungranted = script(&root.join("tools/server"), "#!/bin/sh\n");
+    let interpreted = script(&root.join("sub/server"), &format!("#!{elsewhere}\n"));
+    let request = "import urllib.request; urllib.request.urlopen('http://one.example/')";
+    for (command, args, grant, words) in [
+        (&*of_toolchain, vec![], vec!["fs:read:**"], ["toolchain python", "programs.toolchains"]),
+        (&*elsewhere, vec![], vec!["fs:read:**"], ["walls hide", "install it below"]),
+        (&*ungranted, vec![], vec!["fs:read:sub/**"], ["walls hide", "fs:read:tools/server"]),
+        (&*interpreted, vec![], vec!["fs:read:**"], ["walls hide", "which runs the program"]),
+        ("/bin/sh", vec![&*elsewhere], vec!["fs:read:**"], ["walls hide", "elsewhere/server"]),
+        (
+            "/usr/bin/python3",
+            vec!["-c", request],
+            vec!["fs:read:**", "net:*:two.example"],
+            ["refused", "net:read:one.example"],
+        ),
+    ] {
+        let entry = json!({"command": command, "args": args, "toolcrib": {"grant": grant}});
+        write_user(&crib, &json!({"mcpServers": {"s": entry}}));
+        let tested = ended(crib.command(&["mcp", "test", "s"]).env("PYENV_ROOT", &pyenv), b"").expect(10);
+        let shown = tested.stderr.replace('\n', " ");
+        assert!(words.iter().all(|word| shown.contains(word)), "{command}: {shown}");
+    }
+}

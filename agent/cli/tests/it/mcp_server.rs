@@ -111,7 +111,7 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(["read", "sample"].into_iter().chain(more.lines()).map(tool).collect()))
     }
 
-    /// Reads the file `path`, or appends the text `append` to it.
+    /// Reads the file `path`, or appends the text `append` to it, or returns the result `result`.
     async fn call_tool(
         &self,
         params: CallToolRequestParams,
@@ -119,6 +119,13 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = params.arguments.unwrap_or_default();
         let text = match &*params.name {
+            "read" if arguments.contains_key("result") => {
+                let mut given = arguments["result"].clone();
+                let mut result = CallToolResult::success(serde_json::from_value(given["content"].take()).unwrap());
+                result.structured_content = given.get_mut("structuredContent").map(Value::take);
+                result.is_error = given["isError"].as_bool();
+                return Ok(result.into());
+            }
             "read" if arguments["path"] == "die" => {
                 eprintln!("panic: the database is locked");
                 std::process::exit(3);

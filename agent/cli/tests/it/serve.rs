@@ -23,7 +23,7 @@ pub(crate) fn modes() -> [ClientLifecycleMode; 2] {
 
 /// A client whose person gives this answer, or has no elicitation.
 #[derive(Clone)]
-struct Person(Option<bool>);
+pub(crate) struct Person(pub(crate) Option<bool>);
 
 impl ClientHandler for Person {
     fn get_info(&self) -> ClientConfig {
@@ -67,7 +67,7 @@ impl Crib {
     }
 }
 
-async fn over_stdio(
+pub(crate) async fn over_stdio(
     child: &mut Child,
     person: Person,
     mode: ClientLifecycleMode,
@@ -76,11 +76,15 @@ async fn over_stdio(
     person.serve_with_lifecycle(streams, mode).await.unwrap()
 }
 
-async fn over_http(url: &str, person: Person, mode: ClientLifecycleMode) -> RunningService<RoleClient, Person> {
+pub(crate) async fn over_http(
+    url: &str,
+    person: Person,
+    mode: ClientLifecycleMode,
+) -> RunningService<RoleClient, Person> {
     person.serve_with_lifecycle(StreamableHttpClientTransport::from_uri(url), mode).await.unwrap()
 }
 
-async fn call(client: &RunningService<RoleClient, Person>, name: &str, arguments: Value) -> CallToolResult {
+pub(crate) async fn call(client: &RunningService<RoleClient, Person>, name: &str, arguments: Value) -> CallToolResult {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     client.call_tool(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments)).await.unwrap()
 }

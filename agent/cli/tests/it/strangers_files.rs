@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 use crate::own_files::put;
 use crate::{Crib, Ended};
 
-const ME: &str = "me@home.example";
+pub(crate) const ME: &str = "me@home.example";
 const STRANGER: &str = "stranger@elsewhere.example";
 
 /// A root with a repository of the user, who has a home beside it.
-struct Desk {
-    crib: Crib,
+pub(crate) struct Desk {
+    pub(crate) crib: Crib,
 }
 
 impl Desk {
     /// Commits the file `notes.md` in the root.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let desk = Self::without_repository();
         desk.git(&["init", "-q", "-b", "main"]);
         for file in ["README.md", "with space.txt", "sub/inner.txt"] {
@@ -38,15 +38,15 @@ impl Desk {
         Self { crib }
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.crib.root().canonicalize().unwrap()
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub(crate) fn write(&self, file: &str, text: &str) {
         put(&self.root().join(file), text);
     }
 
-    fn git(&self, args: &[&str]) {
+    pub(crate) fn git(&self, args: &[&str]) {
         self.git_in(&self.root(), args, &[]);
     }
 
@@ -58,7 +58,7 @@ impl Desk {
         assert!(ended.status.success(), "{args:?}: {ended:?}");
     }
 
-    fn commit(&self) {
+    pub(crate) fn commit(&self) {
         self.commit_as(ME, ME);
     }
 
@@ -68,13 +68,13 @@ impl Desk {
         self.git_in(&self.root(), &["commit", "-q", "-m", "a change", "--allow-empty"], &env);
     }
 
-    fn run(&self, args: &[&str]) -> Ended {
+    pub(crate) fn run(&self, args: &[&str]) -> Ended {
         let mut command = self.crib.command(args);
         command.env("HOME", self.crib.dir.path().join("home")).output().unwrap().into()
     }
 
     /// Runs a session of these calls.
-    fn session(&self, calls: &[(&str, Value)], flags: &[&str]) -> Ended {
+    pub(crate) fn session(&self, calls: &[(&str, Value)], flags: &[&str]) -> Ended {
         let turn = |(name, arguments): &(&str, Value)| json!({"calls": [{"name": name, "arguments": arguments}]});
         let turns: Vec<_> =
             calls.iter().map(|call| turn(call).to_string()).chain([r#"{"text": "x"}"#.into()]).collect();
@@ -98,7 +98,7 @@ impl Desk {
         saved["confirmed"] == true
     }
 
-    fn reads_clean(&self, path: &str) -> bool {
+    pub(crate) fn reads_clean(&self, path: &str) -> bool {
         self.is_clean_after("fs.read", json!({"path": path}))
     }
 }
@@ -331,7 +331,7 @@ fn no_program_that_the_repository_names_runs() {
 }
 
 /// Returns true if programs run in bubblewrap.
-fn has_walls(desk: &Desk) -> bool {
+pub(crate) fn has_walls(desk: &Desk) -> bool {
     let has_walls = desk.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.");
     if !has_walls {
         eprintln!("skipped: needs bubblewrap");

@@ -5,16 +5,17 @@ use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
     // tar(1), "-I", "-F", "--to-command", "--checkpoint-action" …; extraction and creation write files by an option.
+    // A file `host:file` is read by `rsh`.
     Row::of("tar gtar bsdtar")
         .runs(
             "-I --use-compress-program -F --info-script --new-volume-script --checkpoint-action --to-command \
-            --rsh-command --rmt-command --compress-program --filter",
+            --rsh-command --rmt-command --compress-program --filter *:*",
         )
         .writes(
             "-c --create -x --extract --get -r --append -u --update -A --catenate --concatenate --delete \
             --index-file -g --listed-incremental --volno-file --options -O",
         )
-        .plain("--to-stdout --file --check-links")
+        .plain("--to-stdout --check-links")
         .valued("fCTXbHKLNV")
         .reader(archive_bundle::read),
     // cpio(1), "-o", "-i", "-p", "-F", "--rsh-command", "--to-stdout"; pax(1)
@@ -24,16 +25,16 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // zip(1), "-TT", "-O", "-lf", "-b"
     Row::of("zip")
-        .runs("-*TT* --unzip-command")
+        .runs("-*TT* --unzip-command -m --move")
         .writes("-*O* --output-file --out -lf* -la* --logfile-path -b* --temp-path"),
     Row::of("zipcloak zipnote zipsplit").writes("-O* -b* -w* --output-file"),
     // unzip(1), "-d"
     Row::of("unzip").writes("-d*"),
     // gzip(1), bzip2(1), xz(1), zstd(1) "-o", "--output-dir-flat", lz4(1): operands are replaced.
-    Row::of("zstd zstdmt unzstd pzstd brotli lzop lzma lz4 xz")
+    Row::of("zstd zstdmt unzstd zstdcat pzstd brotli lzop lzma lz4 xz")
         .writes("-o --output* --output-dir-flat --output-dir-mirrored --trace"),
     Row::of(
-        "gzip gunzip bzip2 bunzip2 unxz compress uncompress zcat bzcat xzcat zstdcat zgrep zless zmore \
+        "gzip gunzip bzip2 bunzip2 unxz compress uncompress zcat bzcat xzcat zgrep zless zmore \
             zdiff zcmp",
     ),
     // 7z: "-o", "-w", "-si", "-so"

@@ -13,17 +13,18 @@ pub(super) const ROWS: &[Row] = &[
         .valued("CoW"),
     // ninja(1), "-f", "-t"; samu
     Row::of("ninja ninja-build samu").launches().loads("-f").runs("-t").valued("Cjkld"),
-    // cmake(1), "-P", "-E", "-D", "-C", "-G", "-T", "--toolchain", "--graphviz" …
+    // cmake(1), "-P", "-E", "-D", "-C", "-G", "-T", "--toolchain", "--graphviz" …; words after `--` are for make.
     Row::of("cmake cmake3 ccmake")
         .launches()
         .valued("DGBSU")
-        .runs(
-            "-P* -E --open --find-package *COMPILER* *LAUNCHER* *PROGRAM* *TOOLCHAIN* *COMMAND* *EXECUTABLE* \
-            *MODULE_PATH* *INCLUDE* *_RULE_* *LINK* *FLAGS* *CROSSCOMPILING* *EMULATOR* *PREFIX_PATH* *OUTPUT*",
-        )
+        .runs("-P* -E --open --find-package -D* *SHELL* MAKE* CMAKE_COMMAND=* RM=* C*_FLAGS=* *$* --eval* -f*")
         .loads("-C* --toolchain* -T* -A* --install-prefix --debugger* --project-file")
         .writes("--graphviz* --profiling-output* --trace-redirect* --system-information --prefix")
-        .plain("--config"),
+        .plain(
+            "--config -DCMAKE_BUILD_TYPE -DCMAKE_CXX_STANDARD -DCMAKE_C_STANDARD -DCMAKE_EXPORT_COMPILE_COMMANDS \
+            -DCMAKE_INSTALL_PREFIX -DCMAKE_VERBOSE_MAKEFILE -DCMAKE_POSITION_INDEPENDENT_CODE -DBUILD_* -DENABLE_* \
+            -DWITH_* -DUSE_* -D*_BUILD_* -D*_ENABLE_* -D*_TESTS -D*_TESTING",
+        ),
     // ctest(1), "-S", "-SP", "-D", "--build-and-test", "--build-makeprogram", "--test-command", "-O", "--output-junit"
     Row::of("ctest cpack")
         .launches()
@@ -39,8 +40,8 @@ pub(super) const ROWS: &[Row] = &[
     .runs(
         "-D* --eval -e --override_repository* --run_under* --action_env* --script_path* --run-under \
             --wrapper --define* --repo_env* --host_jvm* --server_java* --workspace_status* *toolchain* \
-            --crosstool* \
-            --aspects* --remote_* --registry*",
+            --crosstool* --aspects* --remote_* --registry* --copt* --cxxopt* --conlyopt* --linkopt* --host_*opt* \
+            --package_path* --python_path* --install_base* --sandbox* --gdb-path runpython devenv",
     )
     .writes(
         "--build_event* --profile* --memory_profile* --explain* --disk_cache* --symlink_prefix* \
@@ -54,15 +55,21 @@ pub(super) const ROWS: &[Row] = &[
     // cargo-nextest: "--tool-config-file", "--archive-file", "--debugger"
     Row::of("cargo cross cargo-nextest")
         .launches()
-        .runs("--config *linker* *link-arg* *codegen-backend* *llvm-args* *--fuse-ld* *rustc-wrapper* @*")
-        .loads("-C --lockfile-path --binaries-metadata --cargo-metadata --debugger --tracer --archive-file")
-        .writes("--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir")
+        .runs("--config *linker* *link-arg* *codegen-backend* *llvm-args* *--fuse-ld* *rustc-wrapper* @* +*/*")
+        .loads("-C --sysroot --lockfile-path --binaries-metadata --cargo-metadata --debugger --tracer --archive-file")
+        .writes(
+            "--out-dir --artifact-dir --target-dir --root --output-path --output-dir --output --build-dir --logfile",
+        )
         .plain(
             "--target --build --bin --bins --lib --future-incompat-report --run-ignored --filter-expr \
             --filterset",
         )
         .valued("pjFZ")
-        .commands(&[Row::of("rustc rustdoc").runs("-C* -Z* --codegen")]),
+        .commands(&[
+            Row::of("rustc rustdoc").runs("-C* -Z* --codegen"),
+            // cargo-watch(1), "-s", "-x"; cargo-flamegraph, "-c", "-o"
+            Row::of("watch flamegraph").runs("-s -x --exec --shell --use-shell -c").writes("-o"),
+        ]),
     // rustc(1), "-C linker", "--sysroot", "-o", "--emit"; rustdoc "--test-builder"
     Row::of("rustc rustdoc clippy-driver")
         .runs(
@@ -80,7 +87,7 @@ pub(super) const ROWS: &[Row] = &[
         .launches()
         .runs(
             "--script-shell --shell --node-options --git --editor --viewer --browser --call -c \
-            --use-node-version --use-yarnrc",
+            --use-node-version --use-yarnrc --node-gyp --python",
         )
         .loads(
             "--userconfig --globalconfig --init-module --config --config-file --npm-path --global-pnpmfile \
@@ -100,13 +107,18 @@ pub(super) const ROWS: &[Row] = &[
         )
         .commands(&[
             Row::of("config c set pkg").reader(crate::words::npm_config::read),
-            Row::of("exec x dlx explore edit create bugs docs repo home set-script env node").itself(Runs),
+            Row::of("exec x dlx explore edit create cr bugs docs repo home set-script env node plugin policies")
+                .itself(Runs),
+            // npm-init(1): an operand is a program `create-x`.
+            Row::of("init innit").writes_after(0).valued("w"),
+            Row::of("workspace workspaces").runs("exec dlx node x"),
+            Row::of("pack").writes("-o -f --filename"),
         ]),
     Row::of("bun")
         .launches()
-        .runs("--preload -r --require --import -e --eval -p --print --shell x exec create")
-        .loads("-c --config --tsconfig-override --env-file --cwd")
-        .writes("--outfile --outdir --cpu-prof* --reporter-outfile --cache-dir"),
+        .runs("-r -e -p --print x exec create")
+        .loads("-c --tsconfig-override --cwd")
+        .writes("--cpu-prof*"),
     Row::of("npx bunx pnpx")
         .launches()
         .runs("-c --call --shell --node-options --node-arg -n --script-shell --shell-auto-fallback")
@@ -128,14 +140,12 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     // gofmt, goimports, golangci-lint
     Row::of("gofmt goimports gofumpt").writes("-w -cpuprofile"),
-    Row::of("golangci-lint staticcheck revive")
-        .loads("-c --config -formatter --enable-plugin")
-        .writes("--fix --out-format* --output* --cpu-profile-path --mem-profile-path --trace-path"),
+    Row::of("golangci-lint staticcheck revive").loads("-c -formatter").writes("--fix --out-format* --output*"),
     // pip(1), "--python", "--log", "-t", "--root", "--prefix", "--src", "--report"; pip-config(1), "--editor"
     Row::of("pip pipx pipenv poetry pdm hatch uv uvx rye conda mamba micromamba")
         .launches()
         .runs(
-            "--python --editor --spec --fetch-python --prelude --with --with-editable --from --plugin-path* \
+            "-p --python --editor --spec --fetch-python --prelude --with --with-editable --from --plugin-path* \
             --build-backend",
         )
         .loads(
@@ -152,10 +162,17 @@ pub(super) const ROWS: &[Row] = &[
             --extra --no-binary",
         )
         .commands(&[Row::of("config source self plugin publish").itself(Loads)]),
+    // virtualenv(1), "-p"
+    Row::of("virtualenv").runs("-p --python").loads("--extra-search-dir"),
+    // rails: "runner", "console", "new -m"
+    Row::of("rails")
+        .launches()
+        .loads("-m --template -b --builder")
+        .commands(&[Row::of("runner r console c dbconsole db").itself(Runs)]),
     // tox(1), nox(1), "-c", "-f", "-x", "--workdir"
     Row::of("tox")
         .launches()
-        .runs("-x --override --runner --discover")
+        .runs("exec -x --override --runner --discover")
         .loads("-c --conf --root --hookimpl --installpkg")
         .writes("--workdir --result-json --temp-dir --devenv")
         .valued("e")
@@ -168,10 +185,7 @@ pub(super) const ROWS: &[Row] = &[
     // just(1), "-f", "--shell", "--chooser", "-c", "--set"
     Row::of("just")
         .launches()
-        .runs(
-            "--shell --shell-arg --shell-command --chooser -c --command --set --edit -e --cygpath --request \
-            --tempdir",
-        )
+        .runs("--chooser -c --set -e --cygpath --request")
         .loads("-f --justfile --dotenv-path --dotenv-filename -E -g --global-justfile"),
     Row::of(
         "task go-task mage rake thor earthly dagger pre-commit lefthook husky lint-staged turbo nx lerna \
@@ -179,25 +193,30 @@ pub(super) const ROWS: &[Row] = &[
     )
     .launches()
     .loads("-t --taskfile -f --rakefile -c --config -C --cwd -d --dir")
-    .runs("-e --execute -r --require -E -p --eval --exec --command"),
+    .runs("-e --execute -r --require -E -p --eval --exec --command exec try-repo -I -R --libdir --rakelibdir"),
     // mvn(1), gradle(1), ant(1), sbt(1): "-f", "-s", "-D", "-I", "-P" name other builds and agents.
     Row::of("mvn mvnw mvnd gradle gradlew ant sbt mill lein boot bloop")
         .launches()
         .valued("DPT")
         .runs(
-            "-Dexec* -D*exec* -D*agent* -javaagent* -J* -D*jvm* -I --init-script --eval -e exec*:* *:exec* \
-            -Dmaven.ext* -main* -lib* -Dorg.gradle* --system-prop* --project-prop* -Dmaven.*",
+            "-Dexec* -D*exec* -D*agent* -javaagent* -J* -D*jvm* -I --init-script --eval -e exec*:* *:exec* *:*:* \
+            -Dmaven.ext* -main* -lib* -Dorg.gradle* --system-prop* --project-prop* -Dmaven.* \
+            --java-home --sbt-jar --distributionUrl --gradle-distribution-url eval* set* ;* <* update-in",
         )
         .loads(
             "-f -f* --file -s --settings -gs --global-settings -t --toolchains -b --build-file -c \
             --settings-file -buildfile --include-build -p --project-dir -g --gradle-user-home -propertyfile",
         )
-        .writes("-l --log-file -logfile --project-cache-dir -listener* -logger*"),
+        .writes("-l --log-file -logfile --project-cache-dir -listener* -logger* -Doutput*")
+        .plain(":*"),
     // dotnet(1), msbuild
     Row::of("dotnet msbuild xbuild nuget paket")
         .launches()
-        .runs("-p:* /p:* --property* -property* exec tool script -l:* -logger* --logger* /logger* @*")
-        .writes("-o --output -bl* /bl* --artifacts-path --results-directory -flp* /flp*"),
+        .runs(
+            "-p:* /p:* --property* -property* exec tool script -l:* -logger* --logger* /logger* @* \
+            --test-adapter-path -s --additionalprobingpath --additional-deps --depsfile",
+        )
+        .writes("-d --diag* -o -bl* /bl* --results-directory -flp* /flp*"),
     // composer(1), bundle(1), gem(1), mix(1), rebar3, stack(1), cabal(1), opam, swift, pub, flutter, dart, zig,
     // nimble, dub
     Row::of(
@@ -207,11 +226,12 @@ pub(super) const ROWS: &[Row] = &[
     .launches()
     .runs(
         "-e --eval -r --require -x --exec --with-compiler --with-gcc --with-* --ghc-options* --ghc-option* \
-            --program-* -I --test-runner --exec-* exec run-script",
+            --program-* -I --test-runner --exec-* exec *-exec run-script cmd eval -w -X* --toolset --swift-sdk \
+            --disable-sandbox",
     )
     .loads(
         "--config* --project-file --cabal-file --stack-yaml --gemfile -Ilib* --toolchain --sdk --define \
-            --norc",
+            --norc --build-file plugin *.install",
     )
     .writes(
         "--build-dir --builddir --output* -o --install-dir -i --bindir -n --dist* --prefix --scratch-path \
@@ -229,7 +249,10 @@ pub(super) const ROWS: &[Row] = &[
             makepkg debuild dpkg-buildpackage rpmbuild",
     )
     .launches()
-    .runs("-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager --pipe")
+    .runs(
+        "-o --option --pre-invoke --post-invoke --hook* --eval -E --define -D --script* --pager --pipe \
+        --status-logger --setopt --enableplugin --plus-repo",
+    )
     .loads(
         "-c --config* --hookdir --gpgdir --dbpath --root --admindir --instdir -b --with-* --macros --load \
             --rcfile",

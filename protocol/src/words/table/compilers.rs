@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Row] = &[
     .runs(
         "-wrapper* -B* -specs* --specs* -fuse-ld* --ld-path* -fplugin* -Xclang* -Xlinker* -Xassembler* \
             -Xpreprocessor* -Wl,* -Wa,* -Wp,* -load* -fpass-plugin* -ccbin* --compiler-bindir* --config* @* \
-            -no-canonical-prefixes -iplugindir* -mllvm* --driver-mode* -cc1* --run-args*",
+            -fmodule-mapper* -foffload* -no-canonical-prefixes -iplugindir* -mllvm* --driver-mode* -cc1* --run-args*",
     )
     .loads(
         "--sysroot* -isysroot* -resource-dir* --gcc-toolchain* --gcc-install-dir* -ivfsoverlay* \
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Row] = &[
             -fmodules-cache-path* --dependent-output* /Fo* /Fe* -J*",
     ),
     // ld(1), "-plugin", "-dynamic-linker", "-o", "-T", "-Map"; as(1), gold, lld, mold
-    Row::of("ld ld.bfd ld.gold ld.lld lld mold wild as gas nasm yasm")
+    Row::of("ld ld.bfd gold ld.gold ld.lld lld mold wild as gas nasm yasm")
         .runs("-plugin* --plugin* -run* --run* -mllvm* @* -@* -p* -P* --pre* -I*")
         .loads("-T* --script* --dynamic-linker* -dynamic-linker* --version-script* -c* --mri-script* --sysroot*")
         .writes(
@@ -56,29 +56,23 @@ pub(super) const ROWS: &[Row] = &[
     .writes("-d -d* -s -h --output* -o* --dest* -Xmodule-path*"),
     // tsc: "--outFile", "--outDir", "--plugins"
     Row::of("tsc")
-        .loads("--plugins @*")
+        .loads("@*")
         .plain(
             "--module --lib --moduleResolution --moduleDetection --importHelpers --esModuleInterop \
             --resolveJsonModule --isolatedModules",
         )
-        .writes(
-            "--outFile --outDir --declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile \
-            --init",
-        ),
+        .writes("--declarationDir --tsBuildInfoFile --generateTrace --generateCpuProfile --init"),
     // esbuild, webpack, rollup, vite, parcel, swc, babel: a configuration is code.
     Row::of(
         "esbuild webpack webpack-cli rollup vite parcel swc babel browserify rspack rsbuild tsup unbuild \
-            metro next nuxt astro gulp grunt gatsby ng vue-cli-service",
+            metro next nuxt astro gulp grunt gatsby ng vue-cli-service postcss jscodeshift",
     )
     .launches()
-    .runs(
-        "--plugin* -p --transform* -t --require -r --register --gulpfile* --gruntfile* --tasks* --use* \
-            --preload*",
-    )
+    .runs("--plugin* -p --transform* -t -r --register --gulpfile* --gruntfile* --tasks* --use* --preload* -u")
     .loads("-c --config* --presets* --plugins* --extends --env-name --tsconfig* -f --base")
     .writes(
-        "-o --out* --outfile* --outdir* --output* -d --dir --metafile* --serve* --analyze* --dist-dir \
-            --cache-dir --watch-delay* --profile*",
+        "-o --out* --outfile* --outdir* --output* -d --dir --metafile* --serve* --analyze* --dist-dir --watch-delay* \
+        --profile* --json=* --file* --replace",
     ),
     // protoc(1), "--plugin", "--*_out", "-o", "@file"; flatc, thrift, capnp "-o"
     Row::of("protoc buf flatc thrift capnp swig bison yacc flex lex m4 re2c gperf rpcgen ragel antlr antlr4 asn1c")
@@ -86,7 +80,7 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-I* --proto_path* --config* --template* -F --reload-state*")
         .writes(
             "-o* --*_out* --output* --out* --defines* -d* --header* --graph* --xml* -r* --freeze-state* -b* \
-            --file-prefix* -t* -P* -p* --descriptor_set_out* --dependency_out*",
+            --file-prefix* -t* -w -P* -p* --descriptor_set_out* --dependency_out*",
         ),
     // ghc(1), ocamlopt(1), fpc, dmd, ldc2, sbcl, mlton: "-pgm", "-F", "-pp", "-ppx", "-o", "-plugin"
     Row::of(
@@ -103,7 +97,10 @@ pub(super) const ROWS: &[Row] = &[
     // llc(1), opt(1), clang-tidy "-load", "--config-file", "--export-fixes"; clang-format "-i", "--style=file:";
     // include-what-you-use
     Row::of("opt llc lli llvm-as llvm-dis llvm-link bugpoint mlir-opt")
-        .runs("-load* --load* -extra-* --fake-argv0* --compile-command* --run-*")
+        .runs(
+            "-load* --load* -extra-* --fake-argv0* --compile-command* --run-* --additional-so* --safe-path* \
+            --remote-*",
+        )
         .writes("-o* --o* --output* -stats* -time-trace* --save-*"),
     Row::of("clang-tidy clang-check clang-query clang-apply-replacements clangd")
         .runs("-load* --load* -c -f --extra-arg* --query-driver* -plugin*")

@@ -1,6 +1,6 @@
 //! Containers, clusters and clouds. All of them run programs.
 
-use crate::words::row::Effect::Runs;
+use crate::words::row::Effect::{Loads, Runs};
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -14,25 +14,27 @@ pub(super) const ROWS: &[Row] = &[
         )
         .loads("--config -H --host --context -c --env-file --connection --url --module --file --project-directory")
         .writes("--iidfile --cidfile --metadata-file -o --output --log-opt* --cache-to")
-        .plain("--hostname --filter --load"),
+        .plain("--hostname --filter --load")
+        .commands(&[Row::of("context").itself(Loads)]),
     // kubectl(1), "--kubeconfig" (exec credentials), "--server", "exec", "cp", "config", "plugin", "-o" is a format
     Row::of("kubectl oc k3s microk8s minikube kind")
         .launches()
         .runs("exec cp debug attach edit plugin proxy port-forward run krew")
-        .loads("--kubeconfig -s --server --token --as* --cluster --user config --cache-dir --profile*")
-        .plain("--output"),
+        .loads("--kubeconfig -s --server --token --as* --cluster --user config --profile*")
+        .plain("--output")
+        .commands(&[Row::of("kustomize").writes("-o")]),
     // helm(1), "--post-renderer", "--kubeconfig", "plugin"
     Row::of("helm helmfile skaffold tilt")
         .launches()
-        .runs("--post-renderer* plugin --helm-command --helm-binary -b")
-        .loads("--kubeconfig --registry-config --repository-config --kube-*")
-        .writes("--output-dir -d --destination --untardir")
+        .runs("--post-renderer* plugin -b")
+        .loads("--kubeconfig --kube-*")
+        .writes("-d --untardir")
         .plain("--output"),
     // kustomize(1), "-o"
     Row::of("kustomize")
-        .runs("--enable-exec --enable-alpha-plugins --helm-command --network")
-        .loads("--load-restrictor -e --env")
-        .writes("-o --output")
+        .runs("--network")
+        .loads("-e --env")
+        .writes("-o")
         .commands(&[Row::of("fn run cfg localize edit create").itself(Runs)]),
     // terraform: "-chdir", "-plugin-dir", "-backend-config", "-out", "-state"
     Row::of("terraform tofu terragrunt packer pulumi vagrant")

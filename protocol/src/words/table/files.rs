@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("exiftool")
         .runs("-if* -@ -p -execute* -stay_open *${*")
         .loads("-config")
-        .writes("-o -out -w* -W* -*=* -csv* -geotag* -tagsfromfile"),
+        .writes("-o -out -w* -W* -*=* -csv* -geotag* -tagsfromfile -*<*"),
     // detox, fdupes(1) "-d", jdupes, rdfind
     Row::of("fdupes jdupes rdfind rmlint")
         .writes(

@@ -33,15 +33,12 @@ pub(super) const ROWS: &[Row] = &[
         ),
     Row::of("deno")
         .launches()
-        .runs(
-            "--preload --import-map --v8-flags* --unsafely-ignore-certificate-errors -A --allow-all \
-            --allow-run* --allow-ffi*",
-        )
-        .loads("-c --config --env* --import")
-        .writes("-o --output --coverage* --cert* --lock* --allow-write*"),
-    Row::of("ts-node tsx babel-node swc-node zx")
+        .runs("--v8-flags* --unsafely-ignore-certificate-errors -A --allow-all --allow-run* --allow-ffi*")
+        .loads("-c --env*")
+        .writes("-o --coverage* --cert* --lock* --allow-write*"),
+    Row::of("ts-node tsx babel-node swc-node zx nodemon")
         .launches()
-        .runs("-r --require --import --loader -e --eval -p --compiler --transpiler --swc")
+        .runs("-x -r -e -p --transpiler --swc")
         .loads("-P --project --tsconfig"),
     Row::of(
         "R Rscript perl ruby php lua luajit java julia ghci guile ocaml irb pry elixir iex erl escript \
@@ -50,27 +47,31 @@ pub(super) const ROWS: &[Row] = &[
             rhino wasmtime wasmer wine mono io forth gforth swipl gprolog jq-repl sclang gst pharo",
     )
     .launches(),
+    // Modules of Python that write a second operand, or a profile
+    Row::of("json.tool").writes_after(1),
+    Row::of("cProfile").launches().writes("-o --outfile"),
     // dc(1), "!", "-f": an operand is a file of commands.
-    Row::of("dc").runs("*!*").loads("-f --file").writes_after(0).valued("e"),
-    // sqlite3(1), "-cmd", "-init", and commands such as `.shell` and `.output`
+    Row::of("dc").launches().runs("*!*").loads("-f --file").writes_after(0).valued("e"),
+    // sqlite3(1), "-cmd", "-init", "-A", commands such as `.shell`, and functions and tables that reach files
     Row::of("sqlite3 sqlite")
-        .runs("-cmd .* *.shell* *.system* *.import* *load_extension* *edit(* -A*")
+        .launches()
+        .runs("-cmd .* *load_extension* *edit* *fts3_tokenizer* -A*")
         .loads("-init")
-        .writes(
-            "*.output* *.once* *.backup* *.save* *.dump* *.log* *writefile* *attach* *vacuum* *.excel* \
-            *.read* *.open* *.trace* *.clone* *.restore* *.archive* *.www*",
-        ),
+        .writes("*writefile* *attach* *vacuum* *zipfile* *temp_store_directory*"),
     Row::of("duckdb")
+        .launches()
         .runs("-c* -cmd *.shell* *.system* *install* *load*")
         .loads("-init -unsigned")
         .writes("*copy* *export* *attach* *.output* *.once*"),
     // psql(1), "-c '\\!'", "-f", "-o", "-L", "-v", `COPY … TO PROGRAM`
     Row::of("psql")
+        .launches()
         .runs("*\\* *|* *program* *copy* -v --set --variable -P --pset")
         .loads("-f --file")
         .writes("-o --output -L --log-file"),
     // mysql(1), "-e 'system …'", "\\!", "--pager", "--tee", "--defaults-file", "--plugin-dir"
     Row::of("mysql mariadb mysqldump mysqladmin mysqlimport mycli pgcli usql")
+        .launches()
         .runs("*\\* *system* *source* *pager* *edit* --pager --init-command* --delimiter*")
         .loads("--defaults-* --plugin-dir --default-auth --myclirc --pgclirc")
         .writes("--tee *tee* *outfile* *dumpfile* -T --tab -r --result-file --log-error -l"),

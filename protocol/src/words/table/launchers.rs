@@ -19,7 +19,8 @@ pub(super) const ROWS: &[Row] = &[
     Row::of(
         "nohup setsid choom fakeroot unbuffer command exec builtin catchsegv memusage xtrace eatmydata \
             proxychains proxychains4 \
-            torsocks faketime dbus-run-session",
+            torsocks faketime dbus-run-session msgexec help2man chronic ifne lckdo gosu su-exec tini dumb-init \
+            caffeinate numactl cgexec proot fakechroot",
     )
     .wraps(0),
     // time(1), "-o"
@@ -44,7 +45,7 @@ pub(super) const ROWS: &[Row] = &[
         .runs("--exec-path -c --objdump --addr2line --pager -s --script --clang-path --llc-path")
         .loads("--debuginfo* --vmlinux --config")
         .writes("-o --output --output-dir"),
-    Row::of("gdb lldb rust-gdb rust-lldb cgdb pdb bashdb").launches().runs(
+    Row::of("gdb lldb rust-gdb rust-lldb cgdb pdb bashdb dlv").launches().runs(
         "-ex -iex -eval-command* -init-eval-command* -x -ix -command* -init-command* --ex* --eval* \
             --command* --init* -o --one-line* -O -s -S --source* -k -K --python -P",
     ),
@@ -53,7 +54,7 @@ pub(super) const ROWS: &[Row] = &[
             pkexec rsh run-parts runuser screen script setpriv snap-run sshpass start-stop-daemon su \
             systemd-run tmux trap unshare nsenter watch watchexec xargs find-exec git-receive-pack \
             git-upload-pack source . zellij byobu abduco dtach daemonize supervisord s6 runit chpst softlimit \
-            xvfb-run systemctl service launchctl nodemon pm2 forever concurrently cross-env dotenv honcho \
+            xvfb-run systemctl service launchctl pm2 forever concurrently cross-env dotenv honcho \
             foreman overmind ttyrec asciinema rlwrap winpty wsl dbus-launch coproc mapfile readarray \
             enable hash alias unalias bind complete fc",
     )
@@ -64,16 +65,29 @@ pub(super) const ROWS: &[Row] = &[
         .runs("--shell -S --setup -s --prepare -p --conclude -C --cleanup -c --reference")
         .writes("--export-* --output")
         .valued("wmMrPDLnuiN"),
-    // gtfobins.github.io: programs that run what they are told.
+    // gtfobins.github.io: programs that run what they are told. The first of these have a command in their words.
     Row::of(
-        "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter \
-            xdotool tmate perlbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs tdbtool dmsetup \
-            jtag ginsh dosbox update-alternatives easy_install jrunscript posh rc sash slsh openvpn psftp apache2 \
-            httpd nginx lighttpd uwsgi gunicorn asterisk vigr vipw wireshark zathura yelp volatility cdist prove \
-            perlthanks bashbug ldd logrotate easyrsa mise asdf devbox multipass lima colima nomad consul vault k6 \
-            flask django-admin uvicorn celery streamlit dvc jupyter papermill liquibase cue opa conftest xmore gpg-connect-agent pg_virtualenv scriptlive qemu-io qemu-storage-daemon",
+        "aa-exec multitime torify setlock openvt grc genie ksu pexec logsave tasksh run-mailcap msgfilter posh rc \
+        sash slsh jrunscript easy_install cdist ldd mise asdf devbox multipass lima colima nomad pg_virtualenv pee \
+        mispipe zrun teip rr mpirun mpiexec srun pyenv rbenv nodenv nvm fnm volta pixi doppler sops",
     )
     .launches(),
+    Row::of(
+        "xdotool tmate perlbug perlthanks bashbug red mail mailx mutt neomutt alpine crash scanmem gimp debugfs \
+        tdbtool dmsetup jtag ginsh dosbox update-alternatives openvpn psftp apache2 httpd nginx lighttpd asterisk \
+        vigr vipw wireshark zathura yelp volatility logrotate easyrsa consul vault k6 dvc liquibase cue opa xmore \
+        gpg-connect-agent scriptlive qemu-io qemu-storage-daemon minicom dhclient",
+    )
+    .launches()
+    .runs("exec -e -E -c -x -X -s -S -sf --up --down --ex*")
+    .loads("-f -F -C -g -m -p -P -r")
+    .writes("-o -O -l --vars --state"),
+    Row::of("prove uwsgi gunicorn flask django-admin uvicorn celery streamlit jupyter papermill conftest")
+        .launches()
+        .runs("-e --exec -P -M -I -x")
+        .loads("-c --config"),
+    // xdg-user-dir(1) evaluates its operand.
+    Row::of("xdg-user-dir").runs("*}* *$* *`*"),
     // busctl(1), "--address=unixexec:"; ssh-copy-id(1), check_by_ssh, "-o"; ldconfig(8), "-f"
     Row::of("busctl dbus-send dbus-monitor").runs("--address* --peer* --bus*"),
     Row::of("ssh-copy-id check_by_ssh").runs("-o -F").loads("-i"),
@@ -93,7 +107,7 @@ pub(super) const ROWS: &[Row] = &[
             "-P --pager -H --html -X --gxditview -p --preprocessor -T --troff-device -Z --ditroff -t --troff -r \
             --prompt",
         )
-        .loads("-C --config-file -M --manpath -m --systems -l --local-file --init-file")
+        .loads("-C --config-file -M --manpath -m --systems -l --local-file --init-file --restore")
         .writes("-o --output --dribble")
         .valued("sSEReL"),
 ];

@@ -1,17 +1,17 @@
 //! Programs that use the network.
 
-use crate::words::row::Effect::Loads;
+use crate::words::row::Effect::{Loads, Writes};
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
     // curl(1), "-o", "-O", "-K", "-D", "-c", "--trace", "--libcurl", "--etag-save", "--hsts", "--alt-svc",
-    // "--engine", "-w %output{}"
+    // "--engine", "-w %output{}", also in a file
     Row::of("curl")
         .loads("-K --config --engine")
         .writes(
             "-o --output -O --remote-name --remote-name-all -J --remote-header-name --output-dir --create-dirs \
             -D --dump-header -c --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts \
-            --alt-svc --create-file-mode *%output* --ssl-sessions",
+            --alt-svc --create-file-mode *%output* -w@* --write-out=@* --ssl-sessions",
         )
         .plain("--cookie --connect-timeout --compressed --create --ssl --config-dir")
         .valued("AbCdeEFHmPQrtTuUwxXyYz"),
@@ -22,7 +22,8 @@ pub(super) const ROWS: &[Row] = &[
         .loads("--config")
         .writes(
             "-O --output-document -o --output-file -a --append-output -P --directory-prefix --save-cookies \
-            --warc-* --hsts-file --rejected-log --cut-dirs --default-page --stats-*",
+            --warc-* --hsts-file --rejected-log --cut-dirs --default-page --stats-* --content-disposition \
+            --trust-server-names",
         )
         .valued("UtTwQBADRIXliG"),
     // aria2c(1), "--on-download-*", "--conf-path", "-d", "-o", "-l"; axel(1) "-o"
@@ -39,9 +40,13 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("scp sftp").launches().runs("-S -o -F -D -b -J -X").valued("ciPl"),
     // ssh-keygen(1) "-D", ssh-add(1) "-s", ssh-agent(1)
     Row::of("ssh-keygen ssh-add ssh-keyscan").loads("-D -s -w -S").writes("-f -O"),
-    Row::of("ssh-agent mosh autossh sshfs sshuttle dropbear dbclient").launches(),
+    Row::of("ssh-agent mosh mosh-server autossh sshfs sshuttle dropbear dbclient")
+        .launches()
+        .runs("-o -F -e --ssh* --cmd*"),
+    // ab(1), "-e", "-g"
+    Row::of("ab").writes("-e -g").valued("AbBCcHiIkmnpPsStTuvVwxXyzZ"),
     // nc(1), ncat(1), "-e", "-c", "--sh-exec"
-    Row::of("nc nc.openbsd nc.traditional ncat netcat telnet").runs("-e -c --exec --sh-exec --lua-exec -U").writes(
+    Row::of("nc nc.openbsd nc.traditional ncat netcat").runs("-e -c --exec --sh-exec --lua-exec -U").writes(
         "-o --output -x \
             --hex-dump",
     ),
@@ -50,14 +55,14 @@ pub(super) const ROWS: &[Row] = &[
     Row::of("clamscan clamdscan").loads("-d --database").writes("--copy --move --remove -l --log"),
     // nmap(1), "--script", "-iL", "-oN", "--datadir", "--servicedb"
     Row::of("nmap")
-        .runs("--script*")
+        .runs("--script* --interactive")
         .loads("--datadir --servicedb --versiondb --stylesheet")
         .writes("-o* --resume --append-output"),
     // tcpdump(8), "-z", "-w", "-W"; tshark(1), "-X", "-w", "-G"
     Row::of("tcpdump tshark dumpcap").runs("-z -X -F").loads("-C").writes("-w -b").valued("cirs"),
     // openssl(1), "-engine", "-provider", "-out", "-config", "-writerand", "-provider-path"
     Row::of("openssl")
-        .commands(&[Row::of("engine").itself(Loads)])
+        .commands(&[Row::of("engine").itself(Loads), Row::of("rehash").itself(Writes)])
         .loads("-engine* -provider* -config -extfile -keyform -propquery -conf*")
         .writes(
             "-out* -writerand -keyout -CAserial -CAcreateserial -sigfile -signature_out -keylogfile -sess_out \
@@ -71,12 +76,14 @@ pub(super) const ROWS: &[Row] = &[
         )
         .loads("--options --homedir")
         .writes("-o --output --logger-file --log-file --status-file --attribute-file --export-* --gen-revoke"),
+    // drill(1), "-w"
+    Row::of("drill").writes("-w"),
     // dig(1), host(1): only ask. dig "-f" reads.
-    Row::of("dig host nslookup drill whois ping ping6 traceroute tracepath mtr netstat"),
+    Row::of("dig host nslookup whois ping ping6 traceroute tracepath mtr netstat"),
     Row::of("ss").writes("-D --diag -K --kill"),
     // ip(8), "-batch", "netns exec"; tc(8), bridge(8)
     Row::of("ip tc bridge ifconfig route iptables ip6tables nft").launches().runs(
-        "-b* -batch* exec -f \
+        "-b* -batch* e ex exe exec -f \
             --modprobe -M",
     ),
     // sqlmap, hydra and the like are not known here.
@@ -87,9 +94,11 @@ pub(super) const ROWS: &[Row] = &[
         )
         .loads("--config-location* --plugin-dirs --load-info-json")
         .writes("-o --output -P --paths -a --print-to-file --cookies --download-archive --cache-dir --write-*"),
-    Row::of("socat").launches(),
+    Row::of("socat websocat").launches(),
     // smbclient(1), "-c": `!` in a command runs a program.
+    Row::of("telnet").launches(),
     Row::of("smbclient rpcclient")
+        .launches()
         .runs("-c --command -I")
         .loads("-s --configfile --option -A --authentication-file")
         .writes("-l --log-basename -T --tar -D --directory"),

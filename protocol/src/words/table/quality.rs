@@ -6,11 +6,14 @@ pub(super) const ROWS: &[Row] = &[
     // pytest(1), "-p", "-c", "-o", "--rootdir", "--confcutdir", "--pdbcls", "--basetemp", "--junitxml", "--debug"
     Row::of("pytest py.test")
         .launches()
-        .runs("-p --pdbcls -o --override-ini --tx --rsyncdir --import-mode --doctest-plus-generate-diff")
+        .runs(
+            "-p --pdbcls -W*:*:*.* --pythonwarnings=*:*:*.* --docker-compose -o --override-ini --tx --rsyncdir \
+            --import-mode --doctest-plus-generate-diff",
+        )
         .loads("@* -c --config-file --rootdir --confcutdir --cov-config --ds --dc --ini --env-file")
         .writes(
             "--basetemp --junitxml --junit-xml --report-log --resultlog --result-log --log-file --debug \
-            --cov-report=*:* xml:* html:* lcov:* json:* annotate:* markdown:* --html --json-report-file \
+            --cov-report=*:* --html --json-report-file --durations-path --cucumber* --csv --benchmark-histogram \
             --cache-dir --self-contained-html --benchmark-json \
             --benchmark-save* --benchmark-storage --alluredir --profile-svg --pastebin --snapshot-update \
             --debug=*",
@@ -21,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
             --cov-report=json --strict-config \
             --doctest-modules --browser --run-slow --report-chars",
         )
-        .valued("kmnr"),
+        .valued("kmnrW"),
     // coverage(1), "--rcfile", "--data-file", "-o", "-d"; nosetests, unittest, behave, robot
     Row::of("coverage nosetests nose2 behave robot trial stestr green")
         .launches()
@@ -35,10 +38,7 @@ pub(super) const ROWS: &[Row] = &[
             --outfile --cover-html-dir --temp-directory --logfile",
         ),
     // ruff, black(1), isort(1), flake8, mypy(1), pylint(1), pyright, bandit
-    Row::of("ruff")
-        .loads("--config --extension --target-dir")
-        .writes("-o --output-file --fix --unsafe-fixes --cache-dir --add-noqa")
-        .plain("--output-format"),
+    Row::of("ruff").writes("-o --fix --unsafe-fixes --add-noqa").plain("--output-format"),
     Row::of("black isort autopep8 yapf autoflake pyupgrade blue docformatter")
         .plain("--filter-files")
         .loads("--config* --settings-path --settings-file --sp --settings --style --global-config --plugins --src*")
@@ -70,7 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         .runs("--init-hook --load-plugins --unsafe-load-any-extension --extension-pkg-*")
         .loads("--rcfile --source-roots -f --output-format")
         .writes("--output --generate-* -o"),
-    Row::of("pyright basedpyright bandit vulture pydocstyle pycodestyle codespell")
+    Row::of("pyright basedpyright bandit vulture pydocstyle pycodestyle codespell typos")
         .loads(
             "-p --project --config -c --configfile --pythonpath --venvpath --venv-path --typeshedpath \
             --typeshed-path -b --baseline --ini --toml",
@@ -81,37 +81,27 @@ pub(super) const ROWS: &[Row] = &[
         "eslint prettier stylelint biome xo standard tslint jshint jscs oxlint dprint commitlint \
             markdownlint remark textlint htmlhint sass-lint",
     )
-    .runs(
-        "--plugin* --parser* --rulesdir --rulesDir --custom-formatter --custom-syntax --require* -r \
-            --rules-dir --resolve-plugins-relative-to --use --search-plugin* -p",
-    )
-    .loads(
-        "-c --config* --flag --config-path -f --format* --formatter* --formatters-dir -s --syntax \
-            --reporter --ignore-plugin --config-basedir",
-    )
-    .writes(
-        "-o --output* --out* --fix* --write -w --cache-location --cache-file --init --env-info --report* \
-            --apply* --stdin-write",
-    )
+    .runs("--plugin* --parser* --custom-syntax --require* -r --use --search-plugin* -p -x --extends")
+    .loads("-c --config --config* --flag -f --format* --formatter* -s --syntax --reporter --ignore-plugin")
+    .writes("-o --output* --out* --fix* -w --cache-location --init --env-info --report* --apply* --suppress*")
     .plain("--no-config"),
     // jest, vitest, mocha, ava, karma, cypress, playwright, nyc, c8
     Row::of("jest vitest mocha ava karma cypress playwright nyc c8 tap jasmine wdio testcafe nightwatch")
         .launches()
         .runs(
-            "-r --require* --import --loader --preprocessor --runner --testRunner* --transform --globalSetup \
-            --globalTeardown --setupFiles* --setupTestFrameworkScriptFile --reporters* --reporter* --resolver \
-            --testEnvironment* --haste --node-option* -n --plugin* --preset --snapshotResolver \
-            --snapshotSerializers --testSequencer --filter --prettierPath --browser* --api --environment \
-            --pool --spec-require --ui --global-setup --env --node-arg* --config-loader --projects \
-            --moduleLoader --dependencyExtractor --runTestsByCmd --execArgv* --poolOptions* --timers",
+            "-r --require* --testRunner* --transform --globalSetup --globalTeardown --setupFiles* --reporters* \
+            --reporter* --resolver --testEnvironment* --haste --node-option* -n --plugin* --preset \
+            --snapshotResolver --snapshotSerializers --testSequencer --prettierPath --browser* --api --environment \
+            --pool --ui --global-setup --env --node-arg* --projects --dependencyExtractor --execArgv* --poolOptions* \
+            --timers -b --coverageReporters --diff --snapshotEnvironment --typecheck.* --sequence.*",
         )
         .loads(
-            "-c --config* --rootDir --root --roots --workspace --dir --package --opts --config-file --project \
-            --cwd --nycrc-path --base",
+            "-c --config* --rootDir --root --roots --workspace --dir --package --opts --project --cwd --nycrc-path \
+            --base -P --tsconfig",
         )
         .writes(
-            "-o --output* --coverageDirectory --coverage.* --cacheDirectory --outputFile* --reporter-option* -O \
-            --report-dir --temp-dir --snapshot-path* --heap* --json-file --reports-dir --temp-directory",
+            "-o --output* --coverage.* --outputFile* --reporter-option* -O --snapshot-path* --heap* --json-file \
+            --attachmentsDir",
         )
         .plain(
             "--updateSnapshot --runInBand --coverage --testNamePattern --ui=none --run --env=node \
@@ -136,7 +126,7 @@ pub(super) const ROWS: &[Row] = &[
         .loads("-c --configuration* --config* --prepend* --runtime-set* --sniffs")
         .writes(
             "--log-* --coverage-* --testdox-* --generate-* --cache-* --report* --set-baseline* --report-file* \
-            --migrate* --path-mode* --output* --teamcity*",
+            --migrate* --path-mode* --output* --teamcity* --alter",
         ),
     // shellcheck(1) only reads; shfmt "-w"; hadolint, yamllint, actionlint "-shellcheck"
     Row::of("shellcheck").loads("--rcfile -x --external-sources"),

@@ -3,15 +3,15 @@
 use crate::words::row::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // rg(1), "--pre", "--hostname-bin"; "-z" runs the decompressors of the system.
-    Row::of("rg").runs("--pre --hostname-bin").plain("--pretty"),
+    // rg(1), "--pre", "--hostname-bin", "-z"
+    Row::of("rg rga").runs("--pre -z --search-zip").plain("--pretty --pre-glob").valued("ABCdefgjmMrtT"),
     // ugrep(1), "--filter", "--pager", "--view", "-Q", "---FILE"
     Row::of("ugrep ug ugrep+ ug+")
         .runs("--filter* --pager --view -Q --query")
         .loads("---* --config")
         .writes("--save-config"),
     // fd(1), "-x", "-X"
-    Row::of("fd fdfind").plain("--extension").runs("-x -X --exec --exec-batch").valued("tedESjcoC"),
+    Row::of("fd fdfind").plain("--extension").runs("-x -X").valued("tedESjcoC"),
     // find(1), "ACTIONS"
     Row::of("find gfind bfs").plain("-executable").runs("-exec* -ok*").writes("-delete -fprint* -fls"),
     // ack(1), "--pager", "--ackrc", "--output" (an expression of Perl), "--type-set"

@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Row] = &[
     // uniq(1): a second operand is the output.
     Row::of("uniq guniq").writes_after(1).valued("fsw"),
     // split(1), "--filter"; it writes files next to its prefix.
-    Row::of("split gsplit").runs("--filter"),
+    Row::of("split gsplit").runs("--filter").writes_after(1).valued("abClnt"),
     // csplit(1) writes files named by "-f" and "-b".
     Row::of("csplit").writes("-f --prefix -b --suffix-format"),
     // shuf(1), "-o"
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
         .runs("--pager --difftool --diff-command --diffcmd")
         .loads("--config"),
     // bat(1), "--pager", "--config-file"; bat cache "--target"
-    Row::of("bat batcat").runs("--pager --paging").loads("--config-file").writes("--target"),
+    Row::of("bat batcat").runs("--pager --paging --lessopen").loads("--config-file").writes("--target"),
     // less(1), more(1), most(1): `!` and `|` inside, "-o", "-O", "-k", `+cmd`, "--lesskey*"
     Row::of("less more most pg view-less")
         .launches()
@@ -60,9 +60,9 @@ pub(super) const ROWS: &[Row] = &[
             ed micro helix hx kak joe",
     )
     .launches()
-    .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E")
+    .runs("+* -c --cmd -S -s -e --eval -f --funcall -l --load --script -E --speller")
     .loads("-u -U --rcfile -q --init-directory -Q -L")
-    .writes("-w -W -o -O --startuptime --log"),
+    .writes("-w -W -o -O --startuptime --log -C --backupdir"),
     // jq(1): reads only. gojq and jaq "-i", "--in-place".
     Row::of("jq gojq").plain("--stream --raw-output --raw-output0"),
     Row::of("jaq").writes("-i --in-place"),
@@ -77,17 +77,26 @@ pub(super) const ROWS: &[Row] = &[
         .writes("-I"),
     // xmllint(1), "--output", "--shell", "--loaddtd"; xsltproc(1), "-o", "--writesubtree"; xmlstarlet "ed -L"
     Row::of("xmllint").runs("--shell").writes("-o --output").loads("--loaddtd --catalogs --path"),
-    Row::of("xsltproc xmlstarlet saxon xalan").writes("-o --output --writesubtree -L --inplace --profile*"),
+    Row::of("xsltproc xmlstarlet saxon xalan").launches().writes("-o --output --writesubtree -L --inplace --profile*"),
     // csvtool(1) "call"; pic(1), eqn(1), tbl(1) "-U"
     Row::of("csvtool").writes("-o").commands(&[Row::of("call").itself(Runs)]).valued("tuzo"),
     Row::of("pic gpic eqn tbl refer grap soelim zsoelim highlight").runs("-U -S --plug-in*").writes(
         "-o -O \
             --outdir",
     ),
+    // pygmentize(1), "-x", "-C"
+    Row::of("pygmentize").runs("-x").loads("-C").writes("-o").valued("fFlLOPNS"),
+    // sass, lessc: a second operand is the output.
+    Row::of("sass lessc").loads("--plugin* --js --pkg-importer --load-path -I").writes("*:* --update").writes_after(1),
+    // xgettext(1), "-o", "-d", "-p"
+    Row::of("xgettext").writes("-o --output* -p -d").valued("fDxLcaks"),
     // msgmerge(1), "-U"; lwp-download(1): the second operand is the output.
     Row::of("msgmerge").writes("-U --update -o --output-file").valued("CDo"),
     Row::of("lwp-download").writes_after(1),
-    // sponge(1), vipe(1), ifne(1) of moreutils
+    // tidy(1), "-m"; indent(1): a second operand is the output.
+    Row::of("tidy").loads("-config").writes("-m -modify -o -output* -f -file"),
+    Row::of("indent").writes("-o").writes_after(1),
+    // sponge(1), vipe(1) of moreutils
     Row::of("sponge"),
     Row::of("vipe vidir").launches(),
     // hunspell(1), aspell(1)

@@ -6,7 +6,7 @@ use crate::words::row::Row;
 pub(super) const ROWS: &[Row] = &[
     // hg(1): aliases, hooks and extensions are settings.
     Row::of("hg")
-        .runs("--config --debugger --remotecmd --ssh -e --tool --command --program --editor")
+        .runs("--config --debugger --remotecmd --ssh -e --tool -t --command --program --editor")
         .loads("--config-file -R --repository --cwd --style -T --template")
         .writes("-o --output --profile")
         .plain("--prompt")
@@ -22,14 +22,15 @@ pub(super) const ROWS: &[Row] = &[
     // jj: "--config", "--tool"; bzr, fossil, cvs "-e", darcs "--posthook", sl
     Row::of("jj sl bzr brz fossil darcs pijul")
         .launches()
-        .runs("--tool --diff-command --posthook --prehook --editor --exec --command --using")
+        .runs("--tool --diff-command --posthook --prehook --editor --exec --command --using *::*")
         .loads("--config --config-toml --config-file -R --repository --repo")
-        .writes("-o --output"),
+        .writes("-o --output")
+        .commands(&[Row::of("util fix run config").itself(Runs)]),
     Row::of("cvs").runs("-e --editor -d").loads("-f").writes("-o"),
     // gh(1): "gh alias", "gh extension", "gh api"
-    Row::of("gh glab hub tea").writes("-O --output -D --dir --clobber").runs("--editor --web -e -w").commands(&[
+    Row::of("gh glab hub tea").writes("-O -D --dir --clobber").runs("--web -e -w").commands(&[
         Row::of("alias extension ext codespace cs config copilot preview browse auth").itself(Loads),
-        Row::of("repo").runs("-c -u --upload-pack --config"),
+        Row::of("repo").runs("-c -u --upload-pack"),
         Row::of("api").loads("--hostname --cache"),
     ]),
     // git-lfs(1) is `git lfs`; repo and vcstool run commands over checkouts.

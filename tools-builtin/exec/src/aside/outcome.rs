@@ -19,13 +19,19 @@ const MAX_COPIED: u64 = 256 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) aside: Vec<SetAside>,
-    /// The former files that were put back where a program removed them, or that are lost.
+    /// The former files that were put back where a program removed them, or that are lost, and folders that could not be looked at.
     pub(crate) former: Vec<ProtectedFile>,
     /// The paths that could not be moved, or not be put back.
     pub(crate) unfinished: Vec<PathBuf>,
 }
 
 impl Outcome {
+    /// Creates the outcome of a look at too many entries.
+    pub(crate) fn unknown() -> Self {
+        let note = "there are too many; remove those that you do not need, and the next session looks again";
+        Self { former: vec![ProtectedFile::new(".", note, ProtectedFate::Unknown)], ..Self::default() }
+    }
+
     /// Returns what a person is told.
     pub(crate) fn into_files(self) -> Vec<ProtectedFile> {
         self.aside.iter().map(|file| file.to_protected(false)).chain(self.former).collect()

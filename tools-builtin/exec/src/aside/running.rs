@@ -125,7 +125,14 @@ impl Aside {
         let before = serde_json::from_slice::<Before>(&text).ok()?;
         let of = path_of(&before.root);
         let is_here = root.starts_with(&of) || of.starts_with(root);
-        let outcome = if is_over || is_here { self.look_again(&of, before)? } else { Outcome::default() };
+        if !is_over && !is_here {
+            return None;
+        }
+        let outcome = match self.look_again(&of, before) {
+            Some(outcome) => outcome,
+            // The record stays, and the next session looks again.
+            None => return is_here.then(|| Outcome::unknown().into_files()),
+        };
         if is_over {
             finish(path, &outcome.unfinished);
         }
@@ -153,7 +160,7 @@ impl Aside {
         records.collect()
     }
 
-    /// Returns `None` if there is too much to look at: the record stays then.
+    /// Returns `None` if there is too much to look at.
     fn look_again(&self, root: &Path, before: Before) -> Option<Outcome> {
         let Before { trees, is_kept, skipped, origin, paths, found, only, .. } = before;
         let only: Vec<PathBuf> = only.iter().map(path_of).collect();

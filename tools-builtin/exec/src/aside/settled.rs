@@ -50,6 +50,11 @@ impl Settled {
         Self { outcome, groups, changed, teller, is_told: false }
     }
 
+    /// Creates the result of a look at too many entries.
+    pub(crate) fn unknown(teller: Option<Teller>) -> Self {
+        Self { outcome: Outcome::unknown(), groups: Vec::new(), changed: Vec::new(), teller, is_told: false }
+    }
+
     /// Returns the paths that could not be moved, or not be put back.
     pub(crate) fn unfinished(&self) -> &[PathBuf] {
         &self.outcome.unfinished
@@ -156,5 +161,25 @@ impl SetAside {
             None => ProtectedFate::Stuck,
         };
         ProtectedFile::new(self.path.clone(), self.note.clone(), fate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_look_at_too_many_entries_is_told_once_with_or_without_a_call() {
+        let told: Arc<Mutex<Vec<ProtectedFile>>> = Arc::default();
+        let log = told.clone();
+        let teller = Teller::new(move |files| log.lock().unwrap().extend_from_slice(files));
+        let unknown = || Settled::unknown(Some(teller.clone()));
+        drop(unknown());
+        let notes = unknown().finish(&ToolContext::new()).await;
+        assert!(notes.len() == 1 && notes[0].contains("too many"), "{notes:?}");
+        let told = told.lock().unwrap();
+        assert_eq!(told.iter().map(|file| &file.fate).collect::<Vec<_>>(), [&ProtectedFate::Unknown; 2]);
     }
 }

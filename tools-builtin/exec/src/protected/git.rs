@@ -1,5 +1,6 @@
 //! The files of git: its data, and the parts of a repository by which it runs nothing.
 
+mod own;
 mod settings;
 
 use std::fs::{self, Metadata};
@@ -80,14 +81,14 @@ pub(crate) fn is_harmless_repository(path: &Path, root: &Path) -> bool {
 }
 
 /// Returns true if git runs nothing because of the file or folder, which has these names below a folder of git. `former` is the
-/// text that it had before. Unless it `may_redirect`, settings that send commits elsewhere count, too.
-pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>, may_redirect: bool) -> bool {
+/// text that it had before. In a workspace with this root, settings that send commits elsewhere count, too.
+pub(crate) fn is_harmless(path: &Path, names: &[&str], former: Option<&str>, root: Option<&Path>) -> bool {
     let Ok(metadata) = fs::symlink_metadata(path) else { return true };
     if metadata.is_dir() {
         let mut names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         return are_harmless(path, &mut names, &mut MAX_ENTRIES.clone());
     }
-    is_harmless_file(path, &metadata, names, former, may_redirect)
+    is_harmless_file(path, &metadata, names, former, root)
 }
 
 fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> bool {
@@ -103,7 +104,7 @@ fn are_harmless(folder: &Path, names: &mut Vec<String>, left: &mut usize) -> boo
             names.len() == 1 && DATA_OF_GIT.contains(&name) || are_harmless(&path, names, left)
         } else {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            is_harmless_file(&path, &metadata, &names, None, false)
+            is_harmless_file(&path, &metadata, &names, None, None)
         };
         names.pop();
         if !is_fine {
@@ -118,7 +119,7 @@ fn is_harmless_file(
     metadata: &Metadata,
     names: &[&str],
     former: Option<&str>,
-    may_redirect: bool,
+    root: Option<&Path>,
 ) -> bool {
     let Some((last, above)) = names.split_last() else { return false };
     if !metadata.is_file() {
@@ -134,8 +135,8 @@ fn is_harmless_file(
             let former = former.or((*last == "config.worktree").then_some(""));
             let is_module = above.first() == Some(&"modules");
             text(path).is_some_and(|text| {
-                are_harmless_settings(&text, former, is_module)
-                    && (may_redirect || former.is_none_or(|former| !redirects(former, &text)))
+                let is_the_same_way = |(former, root): (&str, &Path)| !redirects(former, &text, &own::settings(root));
+                are_harmless_settings(&text, former, is_module) && former.zip(root).is_none_or(is_the_same_way)
             })
         }
         "git-rebase-todo" => lines_are(|line| {

@@ -46,6 +46,18 @@ pub(crate) use confined::HOST_NAME;
 #[cfg(target_os = "linux")]
 pub(crate) use inside::confine_and_run;
 
+/// Returns true if every program may read the path, because it belongs to the system.
+#[cfg(all(feature = "tools", target_os = "linux"))]
+pub(crate) fn shows_to_all(path: &std::path::Path) -> bool {
+    paths::lies_in(path, &system::readable())
+}
+
+/// Returns true, because there are no walls.
+#[cfg(all(feature = "tools", not(target_os = "linux")))]
+pub(crate) fn shows_to_all(_: &std::path::Path) -> bool {
+    true
+}
+
 /// The files, the network and the resources that one program may use.
 ///
 /// All paths are absolute and free of symbolic links: resolve them once, when the grant is decided. Paths that do not exist are

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tools::{ToolContext, ToolError};
 use tools_fs::Workspace;
 
+use crate::request::Request;
 use crate::sandbox::{Granted, Sandbox};
 
 /// The look before a program, which does not start.
@@ -20,7 +21,7 @@ impl Watch {
         _workspace: &Workspace,
         _granted: &Granted,
         _is_kept: bool,
-        _program: String,
+        _request: &Request,
     ) -> Result<Self, ToolError> {
         Ok(Self)
     }
@@ -43,7 +44,7 @@ impl Watch {
 
     pub(crate) fn settle(&self) {}
 
-    pub(crate) fn take(&self) -> Option<Result<Settled, ToolError>> {
+    pub(crate) fn take(&self) -> Option<Settled> {
         None
     }
 }

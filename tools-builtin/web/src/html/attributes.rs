@@ -49,6 +49,7 @@ attributes! {
     Property = "property",
     Role = "role",
     RowSpan = "rowspan",
+    ShadowRootMode = "shadowrootmode",
     Src = "src",
     SrcSet = "srcset",
     Start = "start",

@@ -7,14 +7,14 @@ const MAX_ADDRESS: usize = 4096;
 
 /// The address against which those of a page are resolved.
 #[derive(Debug)]
-pub(super) struct Base {
+pub(crate) struct Base {
     page: Url,
     url: Url,
     is_set: bool,
 }
 
 impl Base {
-    pub(super) fn new(url: &Url) -> Self {
+    pub(crate) fn new(url: &Url) -> Self {
         Self { page: url.clone(), url: url.clone(), is_set: false }
     }
 
@@ -36,12 +36,12 @@ impl Base {
     }
 
     /// Returns an absolute address of an image or another part of the page.
-    pub(super) fn source(&self, src: &str) -> Option<String> {
+    pub(crate) fn source(&self, src: &str) -> Option<String> {
         self.resolve(src, &["http", "https"])
     }
 
     /// Returns true if the address is that of the page itself, or a place in it.
-    pub(super) fn is_page(&self, address: &str) -> bool {
+    pub(crate) fn is_page(&self, address: &str) -> bool {
         let page = |url: &str| url.split('#').next().unwrap_or_default().to_owned();
         page(address) == page(self.page.as_str())
     }

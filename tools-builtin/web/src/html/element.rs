@@ -42,6 +42,7 @@ pub(crate) enum Element {
     Figure,
     Footer,
     Form,
+    Frame,
     H1,
     H2,
     H3,
@@ -159,6 +160,7 @@ impl Element {
             b"figure" => Self::Figure,
             b"footer" => Self::Footer,
             b"form" => Self::Form,
+            b"frame" => Self::Frame,
             b"h1" => Self::H1,
             b"h2" => Self::H2,
             b"h3" => Self::H3,
@@ -240,7 +242,7 @@ impl Element {
     /// Returns true if the element has no content and no end tag.
     pub(crate) fn is_void(self) -> bool {
         use Element::*;
-        matches!(self, Base | Br | Col | Embed | Hr | Img | Input | Link | Meta | Source)
+        matches!(self, Base | Br | Col | Embed | Frame | Hr | Img | Input | Link | Meta | Source)
     }
 
     /// Returns true if text before and after the element stands in other lines.

@@ -18,7 +18,7 @@ use super::refresh;
 use super::script::ScriptSigns;
 use super::tokens::Sink;
 use super::visibility::LeftOut;
-use crate::markdown::{Document, Inline, Notation, Table, destination, escape_text, in_code, without_soft_hyphens};
+use crate::markdown::{Document, Inline, Notation, Table, destination, escape_text, in_code, without_break_marks};
 use crate::stop::Stop;
 
 /// The maximum length of a title in bytes.
@@ -28,7 +28,7 @@ const MAX_TITLE: usize = 300;
 const MIN_MAIN: usize = 200;
 
 /// A page with less text than this, in bytes, may only lead on to another one.
-const LITTLE_TEXT: usize = 300;
+pub(crate) const LITTLE_TEXT: usize = 300;
 
 /// The number of tokens after which the builder asks whether to stop.
 const TOKENS_PER_CHECK: u32 = 256;
@@ -62,6 +62,8 @@ pub(super) struct Builder<'a> {
     kept: &'a [usize],
     /// The parts that were left out although they contain the content.
     with_content: Vec<usize>,
+    /// The parts for browsers that run no scripts, which are hidden.
+    fallbacks: Vec<usize>,
     /// The parts of the document that are in `<main>` or `<article>`.
     main: Vec<(usize, usize)>,
     has_main: bool,
@@ -120,6 +122,7 @@ impl<'a> Builder<'a> {
             beside: None,
             kept,
             with_content: Vec::new(),
+            fallbacks: Vec::new(),
             main: Vec::new(),
             has_main: false,
             next: None,
@@ -146,6 +149,9 @@ impl<'a> Builder<'a> {
         {
             self.left_out.push(LeftOut::OutsideMain);
             text = main;
+        }
+        if self.script.has_fallback(&text) {
+            self.with_content.append(&mut self.fallbacks);
         }
         self.left_out.sort_unstable();
         self.left_out.dedup();
@@ -214,7 +220,7 @@ impl Sink for Builder<'_> {
     }
 
     fn text(&mut self, text: &str) {
-        let text = &*without_soft_hyphens(text);
+        let text = &*without_break_marks(text);
         if self.hidden > 0 {
             return self.hidden_text(text);
         }
@@ -267,7 +273,7 @@ fn is_refresh(name: &str) -> bool {
 /// Returns the first words of a text.
 fn clean(text: &str) -> String {
     let mut title = String::new();
-    for word in without_soft_hyphens(text).split_whitespace() {
+    for word in without_break_marks(text).split_whitespace() {
         if title.len() + word.len() >= MAX_TITLE {
             break;
         }

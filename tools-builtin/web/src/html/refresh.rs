@@ -4,7 +4,7 @@
 const MAX_SCRIPT: usize = 1000;
 
 /// Returns the address in the content of `<meta http-equiv="refresh">`, such as `0; url=/next`.
-pub(super) fn of_meta(content: &str) -> Option<&str> {
+pub(crate) fn of_meta(content: &str) -> Option<&str> {
     let rest = content.trim_start().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let rest = rest.trim_start().trim_start_matches([';', ',']).trim_start();
     let name = rest.get(..3).filter(|name| name.eq_ignore_ascii_case("url"));

@@ -46,10 +46,18 @@ impl ScriptSigns {
         }
     }
 
+    /// Returns true if `<noscript>` says more than this text, other than that scripts are needed.
+    pub(super) fn has_fallback(&self, text: &str) -> bool {
+        text.len() < LITTLE_TEXT && self.hint.len() > text.len() && !asks(&self.hint)
+    }
+
     /// Returns true if a page with this text needs scripts to show its content.
     pub(super) fn needs_scripts(&self, text: &str) -> bool {
-        let asks = |text: &str| text.to_ascii_lowercase().contains("javascript");
         let is_little = text.len() < LITTLE_TEXT && self.has_scripts;
         is_little && (text.len() < NO_TEXT || self.has_root || asks(&self.hint) || asks(text))
     }
+}
+
+fn asks(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("javascript")
 }

@@ -34,7 +34,7 @@ impl fmt::Display for LeftOut {
 
 /// Returns true if browsers do not show the element.
 pub(super) fn is_hidden(element: Element, attributes: &Attributes) -> bool {
-    if element.is_dropped() {
+    if element.is_dropped() && !(element == Element::Template && attributes.has(Attribute::ShadowRootMode)) {
         return true;
     }
     if element == Element::Dialog && !attributes.has(Attribute::Open) {

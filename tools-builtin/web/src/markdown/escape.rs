@@ -1,6 +1,6 @@
 //! Escapes that keep text from becoming structure.
 
-use super::space::{is_space, without_soft_hyphens};
+use super::space::{is_space, without_break_marks};
 
 /// Where a text stands, which decides about the characters to escape.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) fn push_escaped(out: &mut String, c: char, next: Option<char>, place:
 
 /// Appends a text in one line, as the label of a link or an image. The bracket that ends it follows.
 pub(super) fn push_label(out: &mut String, label: &str, in_cell: bool) {
-    let label = without_soft_hyphens(label);
+    let label = without_break_marks(label);
     let mut chars = label.trim().chars().map(|c| if is_space(c) { ' ' } else { c }).peekable();
     while let Some(c) = chars.next() {
         if !(c == ' ' && chars.peek() == Some(&' ')) {

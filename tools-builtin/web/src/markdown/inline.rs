@@ -5,7 +5,7 @@ use super::code_span::CodeSpan;
 use super::escape::{Place, push_escaped, push_label};
 use super::link::Link;
 use super::mark::{Mark, OpenMark, Written};
-use super::space::{is_space, without_soft_hyphens};
+use super::space::{is_space, without_break_marks};
 
 /// The maximum number of marks around a text. Further ones are left out.
 const MAX_MARKS: usize = 32;
@@ -101,7 +101,7 @@ impl Inline {
     /// Appends an image.
     pub(crate) fn push_image(&mut self, alt: &str, destination: &str) {
         match self.notation {
-            Notation::Plain => self.push_text(&without_soft_hyphens(alt)),
+            Notation::Plain => self.push_text(&without_break_marks(alt)),
             Notation::Markdown => self.push_reference("![", alt, destination),
         }
     }

@@ -293,6 +293,49 @@ async fn a_page_that_is_only_a_refresh_names_its_target() {
 }
 
 #[tokio::test]
+async fn an_answer_whose_header_leads_on_names_its_target() {
+    for (status, name, value, body, next) in [
+        ("200 OK", "refresh", "0; url=next/page.html", "", Some("/next/page.html")),
+        ("200 OK", "refresh", "3;URL='/b?c=d'", "This page has moved.", Some("/b?c=d")),
+        ("403 Forbidden", "refresh", "1; url=/login", "", Some("/login")),
+        ("300 Multiple Choices", "location", "/en", "", Some("/en")),
+        ("200 OK", "location", "/made", "made", None),
+        ("200 OK", "refresh", "30", "Scores", None),
+        ("200 OK", "refresh", "30; url=/", "Scores", None),
+        ("200 OK", "refresh", "0; url=javascript:1", "", None),
+        ("200 OK", "refresh", "0; url=/x", "Text. ".repeat(100).leak(), None),
+    ] {
+        for kind in ["text/html", "text/plain"] {
+            let answer = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\n{name}: {value}\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let server = TestServer::start(move |_| answer.as_bytes().to_vec()).await;
+            let text = texts(&server, json!({})).await.map_or_else(|error| error.to_string(), |texts| texts.concat());
+            assert!(text.contains(body.trim()), "{value}: {text}");
+            match next {
+                Some(next) => assert!(text.contains(&format!("\n{}\n", server.url(next))), "{value}: {text}"),
+                None => assert!(!text.contains("leads on"), "{value}: {text}"),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn redirects_that_end_in_an_empty_body_name_their_target() {
+    for status in ["200 OK", "204 No Content"] {
+        let server = TestServer::start(move |request| match request.path() {
+            "/" => TestServer::head("302 Found", &[("location", "/b")]),
+            "/b" => TestServer::head("301 Moved Permanently", &[("location", "/end")]),
+            _ => TestServer::head(status, &[]),
+        })
+        .await;
+        let texts = texts(&server, json!({})).await.unwrap();
+        assert!(texts[0].contains(&server.url("/end")) && texts[1].contains("redirected from"), "{texts:?}");
+    }
+}
+
+#[tokio::test]
 async fn soft_hyphens_are_no_part_of_the_text() {
     let page = "<title>Donau&shy;dampf</title><h1>Donau\u{AD}dampf</h1><p>Schiff&#173;fahrts<b>ge\u{AD}sell</b>schaft \
                 <a href=/a title='x'>Kapi&#xAD;tän</a> <img src=/b alt='Mü&shy;tze'> <code>some&shy;name</code>\
@@ -305,6 +348,52 @@ async fn soft_hyphens_are_no_part_of_the_text() {
             assert!(texts[0].contains(word), "{word}: {}", texts[0]);
         }
     }
+}
+
+#[tokio::test]
+async fn marks_of_line_breaks_are_no_part_of_the_text() {
+    let page =
+        "<title>Donau&#8203;dampf</title><p>Schiff\u{200B}fahrts \u{2060}Kapi\u{FEFF}tän<pre>some\u{200B}name</pre>";
+    let server = serve("text/html; charset=utf-8", page).await;
+    for format in ["markdown", "text"] {
+        let texts = texts(&server, json!({"format": format})).await.unwrap();
+        for word in ["Title: Donaudampf", "Schifffahrts Kapitän", "somename"] {
+            assert!(texts[0].contains(word), "{word}: {}", texts[0]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_text_for_browsers_without_scripts_is_shown_if_there_is_little_else() {
+    let words = "Many words of the content. ".repeat(20);
+    let hidden = "<noscript><p>Few words</noscript>";
+    for (page, is_shown) in [
+        (format!("<div id=root></div><script src=/a.js></script><noscript><p>{words}</noscript>"), true),
+        (format!("<p>Title</p><noscript><p>Part</noscript>{hidden}"), true),
+        (format!("<p>{words}</p>{hidden}"), false),
+        (format!("<noscript>Please enable JavaScript</noscript>{hidden}"), false),
+        (format!("<nav>{hidden}</nav><p>x"), false),
+    ] {
+        let server = serve("text/html", page.clone()).await;
+        let text = texts(&server, json!({})).await.unwrap().concat();
+        assert_eq!(
+            text.contains("Few words") || text.contains("Many words") && !page.starts_with("<p>M"),
+            is_shown,
+            "{page}: {text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn frames_and_declared_shadow_trees_are_shown() {
+    let page = "<frameset><frame src=/menu name=m><frame src=/text title=Text></frameset>\
+                <template><p>hidden</template><template shadowrootmode=open><p>shown</template>";
+    let server = serve("text/html", page).await;
+    let text = texts(&server, json!({})).await.unwrap().concat();
+    for part in [server.url("/menu"), server.url("/text"), "Text".to_owned(), "\nshown\n".to_owned()] {
+        assert!(text.contains(&part), "{part}: {text}");
+    }
+    assert!(!text.contains("hidden"), "{text}");
 }
 
 #[tokio::test]

@@ -278,6 +278,69 @@ mod tests {
     }
 
     #[test]
+    fn a_record_of_another_content_approves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        let approved = content(folder.path(), "approved");
+        let path = approved.path().to_owned();
+        let record = json!({"kind": "instructions", "path": path, "digest": approved.digest(), "text": null});
+        for (field, value) in [
+            ("kind", json!("settings")),
+            ("path", json!(path.with_file_name("README.md"))),
+            ("digest", json!(Digest::hash_bytes(b"other"))),
+        ] {
+            let mut other = record.clone();
+            other[field] = value;
+            records.write(&records.path_of(&approved), other.to_string().as_bytes()).unwrap();
+            assert!(Records::judge(Some(&records), approved.clone()).is_some(), "{field}");
+        }
+        records.write(&records.path_of(&approved), record.to_string().as_bytes()).unwrap();
+        assert!(Records::judge(Some(&records), approved).is_none());
+    }
+
+    #[test]
+    fn the_difference_is_from_the_same_file_unless_its_text_is_too_long_to_be_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let records = records(folder.path());
+        let of_readme = Content::new("instructions", &folder.path().join("README.md"), b"readme");
+        records.approve(&of_readme).unwrap();
+        let before = |text: &str| {
+            let unapproved = Records::judge(Some(&records), content(folder.path(), text)).unwrap();
+            unapproved.before().map(str::to_owned)
+        };
+        assert_eq!(before("new"), None);
+        records.approve(&content(folder.path(), &"x".repeat(MAX_TEXT + 1))).unwrap();
+        assert_eq!(before("new"), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_is_recent_if_it_or_its_target_changed_and_so_is_a_file_that_is_gone() {
+        use std::os::unix::fs::symlink;
+
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let records = records(&root);
+        let paths = ["old", "link", "new-link", "changed", "to-changed"].map(|name| root.join(name));
+        let [old, link, new_link, changed, to_changed] = &paths;
+        [old, changed].iter().for_each(|path| fs::write(path, "text").unwrap());
+        symlink(old, link).unwrap();
+        symlink(changed, to_changed).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        records.note_session(&root).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        symlink(old, new_link).unwrap();
+        fs::write(changed, "other").unwrap();
+        // A later session changes nothing about the first one.
+        records.note_session(&root).unwrap();
+        let is_recent = |path: &Path| {
+            Records::judge(Some(&records), Content::new("instructions", path, b"text")).unwrap().is_recent()
+        };
+        assert!(!is_recent(link) && is_recent(new_link) && is_recent(to_changed));
+        assert!(is_recent(&root.join("gone")));
+    }
+
+    #[test]
     #[cfg(unix)]
     fn a_record_that_others_can_write_approves_nothing() {
         let folder = tempfile::tempdir().unwrap();

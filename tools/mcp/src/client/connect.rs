@@ -1,5 +1,6 @@
 //! Opening a connection in the newest common revision of the protocol.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use rmcp::ClientLifecycleMode;
@@ -35,9 +36,15 @@ pub(super) async fn connect(
         let connected = server.connect(client.clone(), ClientLifecycleMode::Initialize).await;
         connected.inspect(|_| *is_legacy = true)
     };
-    match tokio::time::timeout(limit, connecting).await {
+    // The process lives until its remarks were read.
+    let mut connecting = pin!(connecting);
+    match tokio::time::timeout(limit, connecting.as_mut()).await {
         Ok(outcome) => outcome.map_err(|failure| import_error(link, failure)),
-        Err(_) => Err(ImportError::Timeout { name: link.name().clone(), limit }),
+        Err(_) => {
+            let remarks = server.remarks();
+            let advice = if remarks.is_empty() { "see whether it runs".to_owned() } else { remarks.join("; ") };
+            Err(ImportError::Timeout { name: link.name().clone(), limit, advice: link.shown(&advice) })
+        }
     }
 }
 

@@ -39,12 +39,14 @@ pub enum ImportError {
         advice: String,
     },
     /// The connection was not ready in time.
-    #[error("the MCP server {name} has not answered within {limit:?}; see whether it runs")]
+    #[error("the MCP server {name} has not answered within {limit:?}; {advice}")]
     Timeout {
         /// The server.
         name: ServerName,
         /// The time limit.
         limit: Duration,
+        /// The next step, or the reasons that the host knows.
+        advice: String,
     },
     /// A list cannot be read.
     #[error("the MCP server {name} does not list its {what}: {reason}")]

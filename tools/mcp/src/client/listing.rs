@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, Hasher};
 use std::io::{self, Write};
 use std::time::Duration;
 
-use rmcp::model::{PaginatedRequestParams, ServerResult};
+use rmcp::model::{ErrorCode, ErrorData, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use rmcp::{RoleClient, model};
 use serde::Serialize;
@@ -130,7 +130,14 @@ pub(super) async fn list<T: Listed>(peer: &Peer<RoleClient>) -> Result<Listing<T
             listing.cut = Some(Cut::Time { limit: LIST_TIMEOUT });
             return Ok(listing);
         };
-        let result = result?;
+        let result = match result {
+            // A server that names no capabilities may have no tools.
+            Err(ServiceError::McpError(error)) if number == 1 && error.code == ErrorCode::METHOD_NOT_FOUND => {
+                listing.notes.push(format!("it does not know the request for its list of `{}`", T::KEY));
+                break;
+            }
+            result => result?,
+        };
         let (items, next, ttl) = page::<T>(result)?;
         // Zero is no time to wait for: such a server reports its changes, or makes none.
         let ttl = ttl.filter(|ttl| *ttl > 0);
@@ -187,14 +194,31 @@ type MixedPage<T> = (Vec<Item<T>>, Option<String>, Option<u64>);
 fn page<T: Listed>(result: ServerResult) -> Result<MixedPage<T>, ServiceError> {
     match T::page(result) {
         Ok((items, next, ttl)) => Ok((items.into_iter().map(|item| (Ok(item), None)).collect(), next, ttl)),
+        Err(Value::Array(items)) => Ok((items.into_iter().map(read_item).collect(), None, None)),
         Err(Value::Object(mut fields)) => {
-            let Some(Value::Array(items)) = fields.remove(T::KEY) else { return Err(ServiceError::UnexpectedResponse) };
+            let items = match fields.remove(T::KEY) {
+                Some(Value::Array(items)) => items,
+                Some(Value::Object(items)) => items.into_iter().map(named).collect(),
+                _ => return Err(no_list(T::KEY)),
+            };
             let next = fields.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
             let ttl = fields.get("ttlMs").and_then(Value::as_u64);
             Ok((items.into_iter().map(read_item).collect(), next, ttl))
         }
-        Err(_) => Err(ServiceError::UnexpectedResponse),
+        Err(_) => Err(no_list(T::KEY)),
     }
+}
+
+/// Returns an item with the name that it has in an object of items.
+fn named((name, mut item): (String, Value)) -> Value {
+    if let Some(fields) = item.as_object_mut() {
+        fields.entry("name").or_insert(Value::String(name));
+    }
+    item
+}
+
+fn no_list(key: &str) -> ServiceError {
+    ServiceError::McpError(ErrorData::internal_error(format!("its answer has no list `{key}`"), None))
 }
 
 /// Reads an item, without optional fields that have another form.
@@ -205,9 +229,9 @@ fn read_item<T: Listed>(mut value: Value) -> Item<T> {
     };
     let name = value["name"].as_str().unwrap_or_default().to_owned();
     let mut dropped = Vec::new();
-    // A tool without arguments may come without a schema, or with an empty list, which is an empty object in some languages.
+    // A tool without arguments may come without a schema, with `true`, or with an empty list, which is an empty object in some languages.
     let schema = value.get(SCHEMA).unwrap_or(&Value::Null);
-    if T::KEY == model::Tool::KEY && (schema.is_null() || *schema == json!([])) && value.is_object() {
+    if T::KEY == model::Tool::KEY && !schema.is_object() && value.is_object() {
         value[SCHEMA] = json!({"type": "object"});
         dropped.push(SCHEMA);
         if let Ok(item) = T::deserialize(&value) {

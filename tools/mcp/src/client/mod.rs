@@ -15,9 +15,13 @@ mod form;
 mod http;
 mod import;
 mod imported;
+#[cfg(any(feature = "http", feature = "stdio"))]
+mod introduction;
 mod link;
 mod listing;
 mod lists;
+#[cfg(any(feature = "http", feature = "stdio"))]
+mod loose_json;
 mod matching;
 mod message_limit;
 mod prompt;

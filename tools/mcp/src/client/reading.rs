@@ -1,19 +1,18 @@
 //! [`read`]: the messages of servers as the parser of the protocol takes them, whatever the transport.
 
-use std::borrow::Cow;
-
 use rmcp::model::ErrorData;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::message_limit::MAX_MESSAGE_BYTES;
+use super::introduction;
+use super::loose_json::strict;
 
 /// The levels of a message's JSON. The parser of the protocol refuses 128.
 const MAX_DEPTH: usize = 100;
 
-/// The words of Python's JSON that no other program reads.
-const NO_NUMBERS: [&[u8]; 3] = [b"NaN", b"Infinity", b"-Infinity"];
+/// The most objects of a line that are looked at.
+const MAX_STARTS: usize = 8;
 
 /// The code of an answer in place of one that cannot be read.
 const UNREADABLE: i32 = -32603;
@@ -45,44 +44,89 @@ struct Failed {
     _error: ErrorData,
 }
 
-/// Returns a message of a server as the parser of the protocol takes it. Returns `None` for a text that is none, such as a line of a log.
+/// Returns the messages in a text of a server, as the parser of the protocol takes them. There are none in a text such as a line of a log.
 ///
-/// Deviations with one meaning are corrected: bytes that are no UTF-8, Python's `NaN` and `Infinity` (as null), control characters and
-/// halves of surrogate pairs in strings, an `error` or a `result` of null beside the other, an error that is no object.
-/// An answer that cannot be read becomes an error, so that its call ends at once.
-pub(super) fn read(bytes: &[u8]) -> Option<Cow<'_, str>> {
-    let text = match String::from_utf8_lossy(bytes) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
-        Cow::Owned(text) => Cow::Owned(text),
-    };
-    if !text.trim_start().starts_with('{') {
-        return None;
+/// Deviations with one meaning are corrected: bytes that are no UTF-8, [JSON of other languages](strict), a list of messages, several
+/// messages on a line, an answer behind other text on its line, an `error` or a `result` of null beside the other, an error that is no
+/// object. An answer that cannot be read becomes an error, so that its call ends at once. Each answer has the id `own`, if there is one: it
+/// arrives where no other request can be answered.
+pub(super) fn read(bytes: &[u8], own: Option<&Value>) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_matches('\u{feff}').trim();
+    if !text.contains('{') {
+        return Vec::new();
     }
-    let text = match corrected(&text) {
-        Some(corrected) => Cow::Owned(corrected),
-        None => text,
-    };
+    let corrected = strict(text);
+    let strict = corrected.as_deref().unwrap_or(text);
+    if text.starts_with('{') && serde_json::from_str::<Envelope>(strict).is_ok() {
+        return message(strict, own).into_iter().collect();
+    }
+    if text.starts_with('[')
+        && depth(strict.as_bytes()) <= MAX_DEPTH
+        && let Ok(items) = serde_json::from_str::<Vec<Value>>(strict)
+    {
+        let messages = items.iter().filter(|item| is_whole(item)).map(Value::to_string);
+        return messages.filter_map(|item| message(&item, own)).collect();
+    }
+    let found = among_others(text, own);
+    match found.is_empty() && text.starts_with('{') {
+        true => unreadable(strict, own).into_iter().collect(),
+        false => found,
+    }
+}
+
+/// Returns true if a value can be a message: it has a method, a result or an error.
+fn is_whole(value: &Value) -> bool {
+    ["method", "result", "error"].iter().any(|key| value.get(key).is_some())
+}
+
+/// Returns the messages on a line with other text. Behind such a text, only answers count.
+fn among_others(text: &str, own: Option<&Value>) -> Vec<String> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    for _ in 0..MAX_STARTS {
+        let Some(start) = text[at..].find('{').map(|start| at + start) else { break };
+        let corrected = strict(&text[start..]);
+        let rest = corrected.as_deref().unwrap_or(&text[start..]);
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let Some(Ok(value)) = values.next() else {
+            at = start + 1;
+            continue;
+        };
+        let is_answer = value.get("method").is_none() && value.get("id").is_some();
+        if is_whole(&value) && value.get("jsonrpc").is_some() && (start == 0 || !found.is_empty() || is_answer) {
+            found.extend(message(&value.to_string(), own));
+        }
+        // The lengths differ only if something was corrected.
+        at = if corrected.is_some() { text.len() } else { start + values.byte_offset() };
+    }
+    found
+}
+
+/// Returns a message of a server. Returns `None` for an object that is none.
+fn message(text: &str, own: Option<&Value>) -> Option<String> {
     // The parser goes over fields that it does not know without calling itself.
-    let envelope = match serde_json::from_str::<Envelope>(&text) {
-        Ok(envelope) => envelope,
-        Err(error) => return unreadable(&text, &error.to_string()).map(Cow::Owned),
-    };
+    let envelope: Envelope = serde_json::from_str(text).ok()?;
     let is_answer = envelope.method.is_none()
         && (envelope.result, envelope.error) != (Presence::Absent, Presence::Absent)
-        && envelope.id.is_some();
+        && (envelope.id.is_some() || own.is_some());
     let is_version = envelope.jsonrpc.as_ref().is_some_and(|version| version == "2.0");
     if !is_version && !is_answer {
         return None;
     }
     if depth(text.as_bytes()) > MAX_DEPTH {
         let message = format!("the answer of the server has more than {MAX_DEPTH} levels");
-        let id = envelope.id.filter(|id| envelope.method.is_none() && (id.is_number() || id.is_string()));
-        return id.map(|id| Cow::Owned(refusal(&id, &message)));
+        let id = own.cloned().or(envelope.id);
+        let id = id.filter(|id| envelope.method.is_none() && (id.is_number() || id.is_string()));
+        return id.map(|id| refusal(&id, &message));
     }
-    if envelope.method.is_some() || is_version && is_plain(&envelope, &text) {
-        return Some(text);
+    if envelope.method.is_some() {
+        return Some(text.to_owned());
     }
-    Some(Cow::Owned(rewritten(&text)?))
+    if is_version && is_plain(&envelope, text) && (own.is_none() || envelope.id.as_ref() == own) {
+        return Some(introduction::readable(text).unwrap_or_else(|| text.to_owned()));
+    }
+    let read = rewritten(text, own)?;
+    Some(introduction::readable(&read).unwrap_or(read))
 }
 
 /// Returns true if the parser of the protocol takes an answer as it is.
@@ -99,9 +143,9 @@ fn is_plain(envelope: &Envelope, text: &str) -> bool {
 }
 
 /// Returns an answer with the fields of the protocol alone. Its levels are within the limit.
-fn rewritten(text: &str) -> Option<String> {
+fn rewritten(text: &str, own: Option<&Value>) -> Option<String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).ok()?;
-    let id = match fields.remove("id").unwrap_or_default() {
+    let id = match own.cloned().or_else(|| fields.remove("id")).unwrap_or_default() {
         Value::Number(number) if !number.is_i64() && !number.is_u64() => {
             number.as_f64().filter(|id| id.fract() == 0.0).map_or(Value::Null, |id| json!(id as i64))
         }
@@ -135,16 +179,20 @@ fn refusal(id: &Value, message: &str) -> String {
 }
 
 /// Returns an error in place of an answer that is no JSON. Returns `None` for a text that does not look like an answer.
-fn unreadable(text: &str, reason: &str) -> Option<String> {
+fn unreadable(text: &str, own: Option<&Value>) -> Option<String> {
+    let reason = serde_json::from_str::<Envelope>(text).err()?;
     let (version, method) = (text.find("\"jsonrpc\""), text.find("\"method\""));
     let content = text.find("\"result\"").or_else(|| text.find("\"error\""))?;
     if version.is_none() || method.is_some_and(|method| method < content) {
         return None;
     }
     // The first id is that of the answer, unless the answer has it after its content.
-    let id = text.split_once("\"id\"").and_then(|(_, rest)| rest.trim_start().strip_prefix(':'));
-    let digits = id.map(|id| id.trim_start().chars().take_while(char::is_ascii_digit).collect::<String>());
-    let id = digits.and_then(|digits| digits.parse::<u32>().ok()).map_or(Value::Null, Value::from);
+    let first = || {
+        let rest = text.split_once("\"id\"")?.1.trim_start().strip_prefix(':')?.trim_start();
+        let digits = &rest[..rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len())];
+        digits.parse::<u32>().ok().map(Value::from)
+    };
+    let id = own.cloned().or_else(first).unwrap_or_default();
     Some(refusal(&id, &format!("the answer of the server is no JSON: {reason}; the call may have run")))
 }
 
@@ -167,50 +215,6 @@ fn depth(json: &[u8]) -> usize {
     most
 }
 
-/// Returns a JSON text with null in place of numbers that JSON does not have, with escapes in place of control characters, and without
-/// halves of surrogate pairs. Returns `None` if there are none, or if the text would be too long.
-fn corrected(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let (mut made, mut copied, mut at, mut is_string) = (String::new(), 0, 0, false);
-    while let Some(byte) = bytes.get(at) {
-        let (length, instead) = match byte {
-            b'"' => {
-                is_string = !is_string;
-                (1, None)
-            }
-            b'\\' if is_string => match surrogate(bytes, at) {
-                Some(0xd800..=0xdbff) if matches!(surrogate(bytes, at + 6), Some(0xdc00..=0xdfff)) => (12, None),
-                Some(_) => (6, Some("\\ufffd".to_owned())),
-                None => (2, None),
-            },
-            0..=0x1f if is_string => (1, Some(format!("\\u{byte:04x}"))),
-            b'N' | b'I' | b'-' if !is_string => {
-                let word = NO_NUMBERS.iter().find(|word| bytes[at..].starts_with(word));
-                word.map_or((1, None), |word| (word.len(), Some("null".to_owned())))
-            }
-            _ => (1, None),
-        };
-        if let Some(instead) = instead {
-            made += &text[copied..at];
-            made += &instead;
-            copied = at + length;
-            if made.len() > MAX_MESSAGE_BYTES {
-                return None;
-            }
-        }
-        at += length;
-    }
-    made += if copied > 0 { &text[copied..] } else { "" };
-    (copied > 0).then_some(made)
-}
-
-/// Returns the half of a surrogate pair that is escaped at a place.
-fn surrogate(bytes: &[u8], at: usize) -> Option<u16> {
-    let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-    let unit = u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    (0xd800..=0xdfff).contains(&unit).then_some(unit)
-}
-
 fn presence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Presence, D::Error> {
     let value = Option::<IgnoredAny>::deserialize(deserializer)?;
     Ok(value.map_or(Presence::Null, |_| Presence::Value))
@@ -224,10 +228,18 @@ mod tests {
         format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}{}}}"#, "[".repeat(levels - 1), "]".repeat(levels - 1))
     }
 
+    fn all(bytes: &[u8]) -> Vec<Value> {
+        let parsed = |read: &String| {
+            let _: rmcp::model::ServerJsonRpcMessage = serde_json::from_str(read).unwrap();
+            serde_json::from_str(read).unwrap()
+        };
+        read(bytes, None).iter().map(parsed).collect()
+    }
+
     fn answer(bytes: &[u8]) -> Value {
-        let read = read(bytes).unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(bytes)));
-        let _: rmcp::model::ServerJsonRpcMessage = serde_json::from_str(&read).unwrap();
-        serde_json::from_str(&read).unwrap()
+        let mut read = all(bytes);
+        assert_eq!(read.len(), 1, "{}", String::from_utf8_lossy(bytes));
+        read.remove(0)
     }
 
     #[test]
@@ -238,7 +250,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"result":{"a":"\ud83d\ude00 \\ud800"}}"#,
             &nested(MAX_DEPTH),
         ] {
-            assert!(matches!(read(line.as_bytes()), Some(Cow::Borrowed(same)) if same == line), "{line}");
+            assert_eq!(read(line.as_bytes(), None), [line.trim()]);
         }
         for line in [
             "",
@@ -252,9 +264,12 @@ mod tests {
             r#"{"jsonrpc":"2.0"} {}"#,
             "\u{1b}[2J",
             "null",
+            r#"[info] {"jsonrpc":"2.0","method":"notifications/progress"}"#,
+            r#"INFO got {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}} in 3 ms"#,
+            r#"DEBUG sends {"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"te..."#,
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"error":"#,
         ] {
-            assert!(read(line.as_bytes()).is_none(), "{line}");
+            assert!(read(line.as_bytes(), None).is_empty(), "{line}");
         }
     }
 
@@ -265,9 +280,9 @@ mod tests {
             assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32603)));
         }
         let request = nested(5_000_000).replace("result", "method");
-        assert!(read(request.as_bytes()).is_none());
+        assert!(read(request.as_bytes(), None).is_empty());
         let id = format!(r#"{{"jsonrpc":"2.0","id":{}{}}}"#, "[".repeat(5_000_000), "]".repeat(5_000_000));
-        assert!(read(id.as_bytes()).is_none());
+        assert!(read(id.as_bytes(), None).is_empty());
     }
 
     #[test]
@@ -285,6 +300,11 @@ mod tests {
             (result(r#"{"a":"\ud83d cut \udc00\\ud800"}"#), json!({"a": "\u{fffd} cut \u{fffd}\\ud800"})),
             (result(r#"{"a":1},"error":null"#), json!({"a": 1})),
             (br#"{"id":1,"result":{"a":1}}"#.to_vec(), json!({"a": 1})),
+            (result("{'a': None, \"b\": [True,],}"), json!({"a": null, "b": [true]})),
+            (["INFO: ".as_bytes(), &result("{}"), b" // 3 ms"].concat(), json!({})),
+            (["\u{1b}[32m".as_bytes(), &result("{}"), "\u{1b}[0m".as_bytes()].concat(), json!({})),
+            ([b"[".as_slice(), &result("{}"), b"]"].concat(), json!({})),
+            (br#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"id":1}"#.to_vec(), json!({"a": 1})),
             (br#"{"jsonrpc":"1.0","id":1.0,"error":null,"result":{"a":1}}"#.to_vec(), json!({"a": 1})),
         ] {
             let read = answer(&bytes);
@@ -293,11 +313,31 @@ mod tests {
     }
 
     #[test]
+    fn each_message_of_a_list_or_a_line_is_read() {
+        let (note, answer) = (r#"{"jsonrpc":"2.0","method":"a"}"#, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        let log = r#"{"level":"info"}"#;
+        for text in [format!("[{note},{log},{answer}]"), format!("{note}{answer}"), format!("{note} {log} {answer}")] {
+            let read = all(text.as_bytes());
+            assert_eq!((read.len(), &read[0]["method"], &read[1]["id"]), (2, &json!("a"), &json!(1)), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_answer_has_the_id_of_its_exchange() {
+        for text in
+            [r#"{"result":{}}"#, r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, r#"{"jsonrpc":"2.0","error":"no"}"#]
+        {
+            let read: Value = serde_json::from_str(&read(text.as_bytes(), Some(&json!(7)))[0]).unwrap();
+            assert_eq!(read["id"], 7, "{text}");
+        }
+    }
+
+    #[test]
     fn an_answer_that_cannot_be_read_is_an_error_with_its_id_if_it_has_one() {
         for (text, id) in [
-            (r#"{"jsonrpc":"2.0","id":3,"result":{"a":undefined}}"#, json!(3)),
+            (r#"{"jsonrpc":"2.0","id":3,"result":{"a":<b>}}"#, json!(3)),
             (r#"{"jsonrpc": "2.0", "id" : 3, "result": {"a": "cut"#, json!(3)),
-            (r#"{"jsonrpc":"2.0","result":{'a':1}}"#, Value::Null),
+            (r#"{"jsonrpc":"2.0","result":{a:1}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","result":{}}"#, Value::Null),
             (r#"{"jsonrpc":"2.0","id":[1],"result":{}}"#, Value::Null),

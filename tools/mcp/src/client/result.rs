@@ -33,9 +33,10 @@ pub(super) fn readable_result(result: Value) -> ToolResult {
         Value::String(text) => return made(vec![Content::text(text)], None, false),
         other => return made(Vec::new(), Some(other), false),
     };
-    let blocks = items(fields.remove("content").unwrap_or_default());
-    let is_error = fields.get("isError").is_some_and(|flag| flag == true || flag == "true");
-    made(blocks.into_iter().map(readable_block).collect(), fields.remove("structuredContent"), is_error)
+    // Some languages make lists of lists.
+    let blocks = items(fields.remove("content").unwrap_or_default()).into_iter().flat_map(items);
+    let is_error = fields.get("isError").is_some_and(|flag| flag == true || flag == "true" || flag == 1);
+    made(blocks.map(readable_block).collect(), fields.remove("structuredContent"), is_error)
 }
 
 /// Returns the items of a list. A single item may stand for itself.
@@ -97,6 +98,9 @@ pub(super) fn readable_block(value: Value) -> Content {
         other => return shown(&other),
     };
     block.retain(|key, value| !value.is_null() && !OPTIONAL.contains(&key.as_str()));
+    if let Some(Value::String(kind)) = block.get_mut("type") {
+        kind.make_ascii_lowercase();
+    }
     match (block.get("type").and_then(Value::as_str), block.get("text"), block.get("uri")) {
         (None | Some("text"), Some(text), _) => {
             return Content::text(text.as_str().map_or_else(|| text.to_string(), str::to_owned));
@@ -223,6 +227,7 @@ mod tests {
             (json!(["plain"]), "plain"),
             (json!("plain"), "plain"),
             (json!({"type": "text", "text": "alone"}), "alone"),
+            (json!([[{"type": "Text", "text": "nested"}], null]), "nested"),
             (json!([{"text": "no type"}]), "no type"),
             (json!([{"type": "text", "text": {"n": 1}}]), r#"{"n":1}"#),
             (json!([{"type": "text", "text": "a", "annotations": "x", "_meta": 1}]), "a"),

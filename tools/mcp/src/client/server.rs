@@ -83,6 +83,15 @@ impl Server {
         }
     }
 
+    /// Returns the reasons that the host knows why the latest connection may fail.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        match &self.0 {
+            #[cfg(feature = "stdio")]
+            Kind::Stdio(server) => server.remarks(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Opens a connection in a mode.
     pub(super) async fn connect(&self, client: Client, mode: ClientLifecycleMode) -> Result<Connected, Failure> {
         match &self.0 {

@@ -9,6 +9,7 @@ use tools::Json;
 
 use super::entry::{self, ServerEntry, Transport};
 use super::fields::{Fields, Misplaced};
+use super::settings::ALLOW;
 use super::{ConfigError, Fault, ServerSettings};
 use crate::client::ServerName;
 
@@ -153,12 +154,30 @@ impl McpFile {
     ) -> Result<(), ConfigError> {
         let place = [SERVERS, server.as_str(), SETTINGS];
         if allow {
-            self.object_at(&place)?.insert("allow".to_owned(), true.into());
+            self.object_at(&place)?.insert(ALLOW.to_owned(), true.into());
         }
         for (tool, declared) in effects {
             self.object_at(&[&place[..], &["effects"]].concat())?.insert(tool, declared);
         }
         self.settings(server.as_str()).map(drop)
+    }
+
+    /// Permits calls of a tool without declared effects, without a question. `tool` is a pattern of its name behind `mcp:SERVER/`. The
+    /// server is that of this file, or of the project in a workspace.
+    ///
+    /// # Errors
+    /// Returns an error if a value on the way is not an object, or if the decisions are not usable.
+    pub fn permit(&mut self, server: &str, workspace: Option<&str>, tool: &str) -> Result<(), ConfigError> {
+        let place = match workspace {
+            Some(workspace) => vec![SETTINGS, "projects", workspace, server],
+            None => vec![SERVERS, server, SETTINGS],
+        };
+        let mut patterns = self.settings_at(&place)?.allow;
+        if !patterns.iter().any(|pattern| pattern == tool) {
+            patterns.push(tool.to_owned());
+        }
+        self.object_at(&place)?.insert(ALLOW.to_owned(), patterns.into());
+        self.settings_at(&place).map(drop)
     }
 
     /// Removes a server. Returns true if there was one.

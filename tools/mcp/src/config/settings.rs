@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use tools::protocol::Declared;
-use tools::{Effects, Grant, Tool};
+use tools::protocol::{Declared, InvalidClause};
+use tools::{Clause, Effects, Grant, Tool};
 
 use super::Fault;
 use super::expansion::is_name;
 use super::fields::{Fields, Misplaced};
+use crate::client::ServerName;
 
 /// The key of a tool that stands for all tools without a key of their own.
 pub(super) const ALL: &str = "*";
+
+/// The field with the tools that may be called without a question.
+pub(super) const ALLOW: &str = "allow";
 
 /// The word for effects that only read, at the server of the tool.
 const READ_ONLY: &str = "read_only";
@@ -20,7 +24,7 @@ const READ_ONLY: &str = "read_only";
 const PURE: &str = "pure";
 
 /// The fields.
-const FIELDS: [&str; 5] = ["variables", "grant", "sampling", "allow", "effects"];
+const FIELDS: [&str; 5] = ["variables", "grant", "sampling", ALLOW, "effects"];
 
 /// The decisions of the user about a server. Only the user's own file has them.
 ///
@@ -29,6 +33,7 @@ const FIELDS: [&str; 5] = ["variables", "grant", "sampling", "allow", "effects"]
 ///   "variables": ["GITHUB_TOKEN"],
 ///   "grant": ["fs:read:**"],
 ///   "sampling": true,
+///   "allow": ["search_*"],
 ///   "effects": {"*": "read_only", "create_issue": {"writes": ["net:api.github.com"], "open_world": true}}
 /// }
 /// ```
@@ -41,8 +46,8 @@ pub struct ServerSettings {
     pub grant: Option<Vec<String>>,
     /// True if the server may ask for messages of the host's model.
     pub sampling: bool,
-    /// True if its tools without declared effects may be called without a question.
-    pub allow: bool,
+    /// The patterns of the names of its tools that may be called without a question if they have no declared effects. `**` is all of them.
+    pub allow: Vec<String>,
     pub(super) effects: BTreeMap<String, Declaration>,
 }
 
@@ -87,8 +92,13 @@ impl ServerSettings {
             };
             Ok((tool.clone(), declaration))
         });
-        let (sampling, allow) = (fields.flag("sampling")?, fields.flag("allow")?);
-        Ok(Self { variables, grant, sampling, allow, effects: declared.collect::<Result<_, Misplaced>>()? })
+        let effects = declared.collect::<Result<_, Misplaced>>()?;
+        Ok(Self { variables, grant, sampling: fields.flag("sampling")?, allow: allow(fields)?, effects })
+    }
+
+    /// Returns the clauses of the calls that need no question, of a server of this name.
+    pub fn allowed<'a>(&'a self, server: &'a ServerName) -> impl Iterator<Item = Clause> + 'a {
+        self.allow.iter().filter_map(move |tools| clause(server.as_str(), tools).ok())
     }
 
     /// Returns a definition with the effects that the user declared for the tool of this name at the server, or for all tools. Without
@@ -136,6 +146,24 @@ impl ServerSettings {
     }
 }
 
+/// Returns the patterns of the tools that may be called without a question: all for `true`, or a list.
+fn allow(fields: Fields<'_>) -> Result<Vec<String>, Misplaced> {
+    let patterns = match fields.get(ALLOW) {
+        Some(Value::Array(_)) => fields.texts(ALLOW)?,
+        _ if fields.flag(ALLOW)? => vec!["**".to_owned()],
+        _ => Vec::new(),
+    };
+    for (index, tools) in patterns.iter().enumerate() {
+        clause("a", tools).map_err(|error| (format!("{ALLOW}[{index}]"), Fault::Clause(error)))?;
+    }
+    Ok(patterns)
+}
+
+/// Returns the clause of the calls of a server's tools without declared effects.
+fn clause(server: &str, tools: &str) -> Result<Clause, InvalidClause> {
+    format!("world:write:mcp:{server}/{tools}").parse()
+}
+
 /// Returns effects that read `mcp:<server>/<tool>` alone. The name of an imported tool begins with `mcp:`.
 fn read_only(tool: &Tool) -> Option<Effects> {
     let reads = vec![tool.name.as_str().parse().ok()?];
@@ -174,7 +202,8 @@ mod tests {
             (json!({"variables": "A"}), "variables"),
             (json!({"grant": ["fs"]}), "grant"),
             (json!({"sampling": "yes"}), "sampling"),
-            (json!({"allow": ["t"]}), "allow"),
+            (json!({"allow": "t"}), "allow"),
+            (json!({"allow": ["t", "["]}), "allow[1]"),
             (json!({"Grant": []}), "Grant"),
             (json!({"projects": {}}), "projects"),
             (json!({"effects": {"a": "reads"}}), "effects.a"),

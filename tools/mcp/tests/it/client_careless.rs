@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rmcp::model::{CallToolResult, ProgressNotificationParam};
 use serde_json::{Value, json};
 use tools::{SharedCatalog, ToolContext, ToolErrorKind};
-use tools_mcp::client::{Cut, Report, Servers};
+use tools_mcp::client::{Cut, Import, Report, Servers};
 
 use crate::client_hostile::{done, legacy, raw, result};
 use crate::scripted::{BOTH, MODERN, Scripted, cx, defined, imported, tool};
@@ -85,6 +85,48 @@ async fn a_structured_value_beside_a_text_reaches_the_model() {
     let result = called(answer).await.unwrap();
     assert!(result.is_error);
     assert_eq!(result.to_text(), "needs a person\n{\"url\":\"u\"}");
+}
+
+/// Returns a server with this answer to the request for its tools.
+fn listing(answer: Value) -> Import {
+    raw(move |message| match message["method"].as_str().unwrap() {
+        "initialize" => {
+            let info = json!({"name": "s", "version": "1"});
+            let introduction =
+                json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info});
+            vec![result(message, introduction)]
+        }
+        "tools/list" if !answer.is_null() => vec![result(message, answer.clone())],
+        "tools/call" => vec![result(message, json!({"content": "done"}))],
+        _ if message.get("id").is_some() => {
+            let error = json!({"code": -32601, "message": "no"});
+            vec![json!({"jsonrpc": "2.0", "id": message["id"], "error": error}).to_string()]
+        }
+        _ => Vec::new(),
+    })
+}
+
+#[tokio::test]
+async fn the_tools_of_a_list_in_another_form_are_offered() {
+    let definition = json!({"description": "d", "inputSchema": true});
+    let mut named = definition.clone();
+    named["name"] = json!("t");
+    for answer in [json!([named]), json!({"tools": {"t": definition}}), json!({"tools": [named], "nextCursor": null})] {
+        let (catalog, _servers, _) = imported(listing(answer)).await;
+        assert_eq!(catalog.execute(&cx(), "mcp:s/t", json!({"any": 1})).await.unwrap().to_text(), "done");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_a_list_is_an_error_that_says_so_and_a_server_that_knows_none_has_no_tools() {
+    for answer in [json!({"tools": null}), json!({}), json!("none")] {
+        let servers = Servers::new(SharedCatalog::new());
+        let error = servers.import(listing(answer)).unwrap().ready().await.unwrap_err().to_string();
+        assert!(error.contains("no list `tools`"), "{error}");
+    }
+    let (_, _servers, imported) = imported(listing(Value::Null)).await;
+    let report = imported.ready().await.unwrap();
+    assert!(report.tools.is_empty() && report.notes.len() == 1, "{report:?}");
 }
 
 /// Imports a server with these definitions, and returns the report.

@@ -95,7 +95,10 @@ async fn a_server_that_never_answers_is_an_error() {
     let limit = Duration::from_secs(25);
     let silent = servers.import(raw(|_| Vec::new()).with_connect_timeout(limit)).unwrap();
     let error = silent.ready().await.unwrap_err();
-    assert_eq!(error, ImportError::Timeout { name: "s".parse().unwrap(), limit });
+    assert_eq!(
+        error,
+        ImportError::Timeout { name: "s".parse().unwrap(), limit, advice: "see whether it runs".to_owned() }
+    );
 }
 
 #[tokio::test]

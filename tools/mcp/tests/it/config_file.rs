@@ -181,3 +181,42 @@ fn the_users_file_is_for_the_user_only_and_a_link_stays() {
     file.write(FileOwner::User).unwrap();
     assert_eq!((mode(&created), mode(created.parent().unwrap())), (0o600, 0o700));
 }
+
+#[test]
+fn a_tool_that_the_user_permits_is_added_to_those_of_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.json");
+    let text =
+        json!({"mcpServers": {"a": {"command": "one", "toolcrib": {"sampling": true}}, "b": {"command": "one"}}});
+    std::fs::write(&path, text.to_string()).unwrap();
+    let mut file = McpFile::read(&path).unwrap();
+    for (server, workspace, tool) in
+        [("a", None, "read"), ("a", None, "read"), ("a", None, "w\\*"), ("b", Some("/w"), "read")]
+    {
+        file.permit(server, workspace, tool).unwrap();
+    }
+    assert!(file.permit("a", None, "[").is_err());
+    let allowed = |settings: ServerSettings| {
+        let server = "s".parse().unwrap();
+        settings.allowed(&server).map(|clause| clause.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(allowed(file.settings("b").unwrap()), [""; 0]);
+    assert_eq!(allowed(file.project_settings("/w", "b").unwrap()), ["world:write:mcp:s/read"]);
+    // The last one was refused, and is not usable.
+    assert!(file.settings("a").is_err());
+    let mut file = McpFile::read(&path).unwrap();
+    assert!(file.settings("a").unwrap().allow.is_empty());
+    for _ in 0..2 {
+        file.permit("a", None, "read").unwrap();
+    }
+    assert_eq!(allowed(file.settings("a").unwrap()), ["world:write:mcp:s/read"]);
+    let text =
+        json!({"mcpServers": {"a": {"command": "one", "toolcrib": {"sampling": true, "allow": ["read", "w\\*"]}}}});
+    let file = McpFile::from_text("mcp.json", text.to_string()).unwrap();
+    assert_eq!(allowed(file.settings("a").unwrap()), ["world:write:mcp:s/read", "world:write:mcp:s/w\\*"]);
+    for (allow, expected) in [(json!(true), &["world:write:mcp:s/**"][..]), (json!(false), &[]), (json!(null), &[])] {
+        let text = json!({"mcpServers": {"a": {"command": "one", "toolcrib": {"allow": allow}}}});
+        let file = McpFile::from_text("mcp.json", text.to_string()).unwrap();
+        assert_eq!(allowed(file.settings("a").unwrap()), expected);
+    }
+}

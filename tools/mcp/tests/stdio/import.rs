@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use libtest_mimic::Trial;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt as _};
 use serde_json::{Value, json};
 use tools::{Grant, SharedCatalog, ToolContext};
@@ -92,8 +92,27 @@ fn calls(name: &str, folder: &Path, url: &str) -> [(&'static str, Value); 2] {
             ("get_current_time", json!({"timezone": "UTC"})),
             ("get_current_time", json!({"timezone": "Nowhere/None"})),
         ],
+        "playwright" => [("browser_navigate", json!({"url": url})), ("browser_click", json!({"target": "none"}))],
+        "pdf" => [("list_pdfs", json!({})), ("display_pdf", json!({"url": format!("{path}/none.pdf")}))],
+        "kubernetes" => [("configuration_view", json!({})), ("pods_list", json!({}))],
+        "excel" => {
+            let book = format!("{path}/book.xlsx");
+            [("create_workbook", json!({"path": book})), ("describe_workbook", json!({"path": "none.xlsx"}))]
+        }
+        "word" => {
+            let document = format!("{path}/text.docx");
+            [("create_document", json!({"filename": document})), ("create_document", json!({"filename": []}))]
+        }
+        "duckdb" => [("execute_query", json!({"sql": "select 42"})), ("execute_query", json!({"sql": 1}))],
         _ => [("fetch", json!({"url": url})), ("fetch", json!({"url": "http://127.0.0.1:1/"}))],
     }
+}
+
+/// Returns a schema without the names of the required arguments, some of which have a default.
+fn without_required(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    schema.as_object_mut().unwrap().remove("required");
+    schema
 }
 
 async fn a_real_server_is_imported(name: &'static str, number: usize) {
@@ -118,16 +137,29 @@ async fn a_real_server_is_imported(name: &'static str, number: usize) {
     let mode =
         ClientLifecycleMode::Auto { preferred_versions: vec![ProtocolVersion::V_2026_07_28], legacy_version: None };
     let client = rmcp::model::ClientConfig::default().serve_with_lifecycle((read, write), mode).await.unwrap();
+    let mut empty = Vec::new();
     for sent in client.list_all_tools().await.unwrap() {
+        if sent.annotations.as_ref().and_then(|hints| hints.read_only_hint) != Some(false) && name != "everything" {
+            let params = CallToolRequestParams::new(sent.name.clone()).with_arguments(Default::default());
+            if client.call_tool(params).await.is_ok_and(|result| result.is_error != Some(true)) {
+                empty.push(sent.name.clone());
+            }
+        }
         let entry = catalog.get(&format!("mcp:{name}/{}", sent.name)).unwrap();
         let tool = entry.tool();
-        assert_eq!(tool.parameters, Value::Object((*sent.input_schema).clone()));
+        assert_eq!(without_required(&tool.parameters), without_required(&json!(sent.input_schema)));
         assert_eq!(tool.output, sent.output_schema.map(|schema| Value::Object((*schema).clone())));
         assert_eq!(json!(tool.annotations), json!(sent.annotations));
         assert_eq!(tool.title, sent.title);
     }
     client.cancel().await.unwrap();
     process.close().await;
+
+    // A call without arguments succeeds here if it does at a client without validation.
+    for sent in empty {
+        let called = catalog.execute(&cx(), &format!("mcp:{name}/{sent}"), json!({})).await;
+        assert!(called.as_ref().is_ok_and(|result| !result.is_error), "{sent}: {called:?}");
+    }
 
     let [(good, arguments), (bad, wrong)] = calls(name, folder.path(), &url);
     let result = catalog.execute(&cx(), &format!("mcp:{name}/{good}"), arguments).await.unwrap();

@@ -12,7 +12,7 @@ use tools_mcp::client::StdioServer;
 use crate::setup::trial;
 
 /// The servers, and the number of their tools.
-pub(crate) const SERVERS: [(&str, usize); 7] = [
+pub(crate) const SERVERS: [(&str, usize); 13] = [
     ("everything", 13),
     ("filesystem", 14),
     ("memory", 9),
@@ -20,17 +20,37 @@ pub(crate) const SERVERS: [(&str, usize); 7] = [
     ("git", 12),
     ("time", 2),
     ("fetch", 1),
+    ("playwright", 25),
+    ("pdf", 9),
+    ("kubernetes", 20),
+    ("excel", 46),
+    ("word", 54),
+    ("duckdb", 4),
 ];
+
+/// The settings of a cluster that does not exist.
+const NO_CLUSTER: &str = r#"{"apiVersion": "v1", "kind": "Config", "current-context": "none",
+    "clusters": [{"name": "none", "cluster": {"server": "http://127.0.0.1:1"}}], "users": [{"name": "none", "user": {}}],
+    "contexts": [{"name": "none", "context": {"cluster": "none", "user": "none"}}]}"#;
+
+/// Debian's browser for `playwright`.
+const BROWSER: &str = "/usr/bin/chromium-headless-shell";
 
 /// Returns a server. Its files are in `folder`.
 pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
     let servers = std::env::var_os("TOOLCRIB_MCP_SERVERS").expect("run .ci/mcp-servers");
     let servers = PathBuf::from(servers);
-    let is_python = ["git", "time", "fetch"].contains(&name);
-    let program = match is_python {
-        true => servers.join("python/bin").join(format!("mcp-server-{name}")),
-        false => servers.join("node_modules/.bin").join(format!("mcp-server-{name}")),
+    let program = match name {
+        "git" | "time" | "fetch" => format!("python/bin/mcp-server-{name}"),
+        "excel" => "python/bin/excel-mcp-server".to_owned(),
+        "word" => "python/bin/word_mcp_server".to_owned(),
+        "duckdb" => "python/bin/mcp-server-motherduck".to_owned(),
+        "playwright" => "node_modules/.bin/playwright-mcp".to_owned(),
+        "pdf" => "node_modules/.bin/mcp-pdf-server".to_owned(),
+        "kubernetes" => "node_modules/.bin/kubernetes-mcp-server".to_owned(),
+        _ => format!("node_modules/.bin/mcp-server-{name}"),
     };
+    let program = servers.join(program);
     let server = StdioServer::new(program.to_str().unwrap()).with_name(name).with_cwd(folder);
     let text = folder.to_str().unwrap();
     match name {
@@ -38,6 +58,15 @@ pub(crate) fn server(name: &str, folder: &Path) -> StdioServer {
         "memory" => server.with_env("MEMORY_FILE_PATH", &format!("{text}/memory.jsonl")),
         "git" => server.with_args(["--repository", text]),
         "time" => server.with_args(["--local-timezone", "Europe/Berlin"]),
+        "playwright" => server.with_args(["--headless", "--isolated", "--no-sandbox", "--executable-path", BROWSER]),
+        "kubernetes" => {
+            let file = folder.join("kube.json");
+            std::fs::write(&file, NO_CLUSTER).unwrap();
+            server.with_args(["--kubeconfig", file.to_str().unwrap()])
+        }
+        "pdf" => server.with_args(["--stdio"]),
+        "excel" => server.with_args(["stdio"]),
+        "duckdb" => server.with_args(["--db-path", ":memory:", "--read-write"]),
         _ => server,
     }
 }

@@ -6,7 +6,7 @@ use libtest_mimic::Trial;
 use tools::{Grant, ToolContext};
 use tools_exec::{Prepared, Sandbox};
 use tools_fs::Workspace;
-use tools_mcp::client::StdioServer;
+use tools_mcp::client::{Launched, StdioServer};
 
 use crate::setup::{lines, trial};
 
@@ -35,7 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             async move {
                 let args = ["-c".to_owned(), SCRIPT.to_owned()];
                 let prepared = Prepared::new(&cx, "sh", &args, &["MODE=test".to_owned()], ".").await?;
-                Ok((prepared.launch().clone(), Box::new(prepared) as _))
+                Ok(Launched::new(prepared.launch().clone(), Arc::new(prepared)))
             }
         });
         // Each connection has walls of its own.

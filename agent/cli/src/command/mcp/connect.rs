@@ -41,8 +41,11 @@ pub(super) async fn connect(
     let start = Instant::now();
     let imported = servers.import(import(inventory, server, resolved, pins.clone(), root, settings)?)?;
     let ready = tokio::time::timeout(TIME_LIMIT, imported.ready()).await;
-    let limit = |_| ImportError::Timeout { name: imported.name().clone(), limit: TIME_LIMIT };
-    let report = ready.map_err(limit)??;
+    let late = |_| {
+        let (name, advice) = (imported.name().clone(), "see whether it runs".to_owned());
+        ImportError::Timeout { name, limit: TIME_LIMIT, advice }
+    };
+    let report = ready.map_err(late)??;
     // The notes of the list have the remarks about the effects.
     let ignored = (!server.entry.ignored.is_empty()).then(|| remarks(server, &pins).swap_remove(0));
     let cut = report.cut.map(|cut| cut.to_string());

@@ -43,8 +43,9 @@ pub(crate) fn is_harmless(text: &str, former: Option<&str>, is_module: bool) -> 
 }
 
 /// Returns true if commits or fetches go elsewhere because of the new settings, or if commits have another author. A new branch of a
-/// known remote does not count, nor does a further remote.
-pub(super) fn redirects(former: &str, text: &str) -> bool {
+/// known remote does not count, nor does a further remote, nor the name or address in the user's own settings.
+pub(super) fn redirects(former: &str, text: &str, own: &str) -> bool {
+    let own = lines(own);
     let (mut old, mut new) = (lines(former), lines(text));
     old.retain(|line| !line.is_head());
     new.retain(|line| !line.is_head());
@@ -74,7 +75,8 @@ pub(super) fn redirects(former: &str, text: &str) -> bool {
         }
         ("branch", "merge") => !has("branch", it.sub, "merge"),
         ("submodule", "url") => !has("submodule", it.sub, "url"),
-        ("remote", "pushurl" | "mirror") | ("branch", "pushremote") | ("user", _) => false,
+        ("user", _) => own.iter().any(|own| own.setting() == it.setting()),
+        ("remote", "pushurl" | "mirror") | ("branch", "pushremote") => false,
         _ => true,
     };
     let is_old = |line: &Line<'_>| old.iter().any(|old| old.setting() == line.setting());
@@ -160,6 +162,9 @@ mod tests {
                          true\n[remote \"origin\"]\n\turl = ../origin\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
                          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
 
+    /// Settings of the user.
+    const OWN: &str = "[user]\n\tname = Me\n\temail = me@home.example\n[remote \"origin\"]\n\turl = ../evil\n";
+
     #[test]
     fn settings_of_a_clone_are_harmless() {
         assert!(is_harmless(CLONE, None, false));
@@ -229,22 +234,24 @@ mod tests {
             "[branch \"new\"]\n\tremote = fork",
             "[remote \"new\"]\n\turl = ../evil\n[branch \"new\"]\n\tremote = new",
             "[user]\n\temail = evil@example.org",
+            "[user]\n\temail = Me",
+            "[user \"x\"]\n\temail = me@home.example",
             "[user]\n\tname = Evil",
             "[url \"../evil\"]\n\tinsteadOf = ../origin",
             "[commit]\n\ttemplate = evil",
             "[USER]\n\tEMAIL=evil",
         ] {
             let text = format!("{former}{lines}\n");
-            assert!(!is_harmless(&text, Some(&former), false) || redirects(&former, &text), "{lines}");
+            assert!(!is_harmless(&text, Some(&former), false) || redirects(&former, &text, OWN), "{lines}");
         }
         let gone = former.replace("\turl = ../fork\n", "");
-        assert!(redirects(&former, &gone), "a name without an address is a path");
+        assert!(redirects(&former, &gone, OWN), "a name without an address is a path");
         let swapped = former.replace("../origin", "../x").replace("../fork", "../origin").replace("../x", "../fork");
-        assert!(redirects(&former, &swapped));
+        assert!(redirects(&former, &swapped, OWN));
         let without = "[core]\n\tbare = false\n";
         for name in ["origin", "other"] {
             let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");
-            assert!(redirects(without, &first), "{name} is where the next push goes");
+            assert!(redirects(without, &first, OWN), "{name} is where the next push goes");
         }
         for lines in [
             "[branch \"new\"]\n\tremote = origin\n\tmerge = refs/heads/new",
@@ -253,13 +260,14 @@ mod tests {
             "[remote \"origin\"]\n\tfetch = +refs/pull/*:refs/remotes/origin/pull/*",
             "[submodule \"a\"]\n\tactive = true\n\turl = ../a",
             "[pull]\n\trebase = true",
+            "[user]\n\tname = Me\n\temail = me@home.example",
         ] {
             let text = format!("{former}{lines}\n");
-            assert!(is_harmless(&text, Some(&former), false) && !redirects(&former, &text), "{lines}");
+            assert!(is_harmless(&text, Some(&former), false) && !redirects(&former, &text, OWN), "{lines}");
         }
         let (main, end) = former.split_once("[branch \"main\"]").unwrap();
         let end = end.split_once("[remote").unwrap().1;
-        assert!(!redirects(&former, &format!("{main}[remote{end}")), "a branch was removed");
+        assert!(!redirects(&former, &format!("{main}[remote{end}"), OWN), "a branch was removed");
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::html::open_elements::is_scope;
 use crate::html::visibility::{beside_content, is_hidden, is_line_number};
 use crate::markdown::{Mark, Table, destination};
 
+/// The maximum number of `<noscript>` that a page without other text shows.
+const MAX_FALLBACKS: usize = 16;
+
 /// Returns true for the elements that hold the content of a page.
 fn is_content(element: Element, attributes: &Attributes) -> bool {
     matches!(element, Element::Main | Element::Article) || attributes.value(Attribute::Role) == Some("main")
@@ -84,6 +87,13 @@ impl Builder<'_> {
 
     /// Returns true if the content of an element is not part of the text.
     fn hides(&mut self, element: Element, attributes: &Attributes) -> bool {
+        let is_fallback = element == Element::Noscript;
+        if is_fallback && self.kept.contains(&self.starts) {
+            return false;
+        }
+        if is_fallback && self.fallbacks.len() < MAX_FALLBACKS {
+            self.fallbacks.push(self.starts);
+        }
         if is_hidden(element, attributes) || (is_line_number(attributes) && self.holds_code(element)) {
             return true;
         }

@@ -18,6 +18,7 @@ impl Builder<'_> {
         match element {
             Element::Br => self.inline.push_break(),
             Element::Hr => self.push_rule(),
+            Element::Frame => self.push_embedded(element, attributes),
             Element::Img => self.push_image(attributes),
             Element::Input if attributes.value(Attribute::Type) == Some("checkbox") => self.push_checkbox(attributes),
             _ => {}
@@ -56,7 +57,7 @@ impl Builder<'_> {
     /// Writes a link to a video, a sound or another page that is part of this one.
     pub(super) fn push_embedded(&mut self, element: Element, attributes: &Attributes) {
         let kind = match element {
-            Element::Iframe => "embedded page",
+            Element::Frame | Element::Iframe => "embedded page",
             Element::Video => "video",
             Element::Audio => "audio",
             _ => return,

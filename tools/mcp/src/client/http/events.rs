@@ -1,12 +1,12 @@
 //! The events of a response, one at a time.
 
-use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use rmcp::model::{RequestId, ServerJsonRpcMessage};
+use rmcp::model::RequestId;
+use serde_json::{Value, json};
 use sse_stream::{Error, Sse, SseStream};
 use tools_http::{Bytes, ResponseStream};
 
@@ -14,19 +14,20 @@ use super::super::reading;
 use super::super::unanswered::Count;
 
 /// Returns the events of a response. A drop closes the connection. An event of more than `limit` bytes is an error, which ends the
-/// stream. It is not read while too many requests of the server are unanswered. An error without an id answers `request`.
+/// stream. It is not read while too many requests of the server are unanswered. An answer is that of `request`.
 pub(super) fn events(
     response: ResponseStream,
     limit: usize,
     unanswered: Arc<Count>,
     request: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
-    let state = Some((response, Size::new(limit), unanswered, Vec::new()));
+    let state = Some((response, Size::new(limit), unanswered, Vec::new(), true));
     let bytes = stream::unfold(state, async |state| {
-        let (mut response, mut size, unanswered, mut rest) = state?;
+        let (mut response, mut size, unanswered, mut rest, mut is_first) = state?;
         unanswered.room().await;
         let bytes = match response.chunk().await {
-            Ok(None) => return None,
+            // The last event may lack its end.
+            Ok(None) => return Some((Ok(Bytes::from_static(b"\n\n")), None)),
             Ok(Some(bytes)) if size.fits(&bytes) => bytes,
             Ok(Some(_)) => {
                 let reason = format!("an event is longer than {} bytes", size.limit);
@@ -34,32 +35,36 @@ pub(super) fn events(
             }
             Err(error) => return Some((Err(io::Error::other(error)), None)),
         };
-        Some((Ok::<Bytes, _>(readable(&mut rest, &bytes)), Some((response, size, unanswered, rest))))
-    });
-    let messages = SseStream::from_bytes_stream(bytes.boxed()).map(move |event| {
-        let mut event = event?;
-        if let Some(message) = event.data.as_ref().and_then(|data| reading::read(data.as_bytes())) {
-            event.data = Some(answering(message, request.as_ref()));
+        let mut text = readable(&mut rest, &bytes);
+        // A message that is no event, of a server that names the wrong type.
+        if std::mem::take(&mut is_first) && text.starts_with(['{', '[']) {
+            text.insert_str(0, "data: ");
         }
-        Ok(event)
+        Some((Ok::<Bytes, _>(text.into()), Some((response, size, unanswered, rest, is_first))))
+    });
+    let own = request.map(|request| json!(request));
+    let messages = SseStream::from_bytes_stream(bytes.boxed()).flat_map(move |event| {
+        let events = match event {
+            Ok(event) => each(event, own.as_ref()).into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error)],
+        };
+        stream::iter(events)
     });
     messages.boxed()
 }
 
-/// Returns a message with the id of the request that its stream answers, if it is an error without one.
-fn answering(message: Cow<'_, str>, request: Option<&RequestId>) -> String {
-    if let Some(request) = request.filter(|_| message.contains("\"error\""))
-        && let Ok(ServerJsonRpcMessage::Error(mut error)) = serde_json::from_str(&message)
-        && error.id.is_none()
-    {
-        error.id = Some(request.clone());
-        return serde_json::to_string(&error).unwrap_or_default();
+/// Returns an event for each message of one. An event without messages stays as it is.
+fn each(event: Sse, own: Option<&Value>) -> Vec<Sse> {
+    let messages = event.data.as_ref().map(|data| reading::read(data.as_bytes(), own)).unwrap_or_default();
+    if messages.is_empty() {
+        return vec![event];
     }
-    message.into_owned()
+    // Only events of one kind are read, and some servers name it otherwise.
+    messages.into_iter().map(|message| Sse { data: Some(message), event: None, ..event.clone() }).collect()
 }
 
 /// Returns bytes with U+FFFD in place of those that are no UTF-8. The start of a character stays in `rest` until its end arrives.
-fn readable(rest: &mut Vec<u8>, bytes: &[u8]) -> Bytes {
+fn readable(rest: &mut Vec<u8>, bytes: &[u8]) -> String {
     rest.extend_from_slice(bytes);
     let whole = match rest.utf8_chunks().last() {
         // Up to three bytes may be the start of a character.
@@ -70,7 +75,7 @@ fn readable(rest: &mut Vec<u8>, bytes: &[u8]) -> Bytes {
     };
     let text = String::from_utf8_lossy(&rest[..whole]).into_owned();
     rest.drain(..whole);
-    text.into()
+    text
 }
 
 /// Counts the bytes of an event, which ends with an empty line.
@@ -113,7 +118,7 @@ mod tests {
         let bytes = "a €\u{1f600}".as_bytes().iter().copied().chain(*b"caf\xe9!").collect::<Vec<_>>();
         for size in 1..=bytes.len() {
             let mut rest = Vec::new();
-            let read: Vec<u8> = bytes.chunks(size).flat_map(|chunk| readable(&mut rest, chunk).to_vec()).collect();
+            let read: Vec<u8> = bytes.chunks(size).flat_map(|chunk| readable(&mut rest, chunk).into_bytes()).collect();
             assert_eq!(String::from_utf8(read).unwrap(), "a €\u{1f600}caf\u{fffd}!", "{size}");
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{StreamableHttpPostResponse, StreamableHttpResponseLimits};
+use serde_json::json;
 use tools::visible_line;
 use tools_http::{HeaderName, HeaderValue, Method, Request, ResponseStream, StatusCode};
 
@@ -34,6 +35,11 @@ impl Requests {
         };
         match (response.status, &request) {
             (StatusCode::ACCEPTED | StatusCode::NO_CONTENT, Some(id)) => {
+                // Some servers say so, and answer.
+                let (body, _) = read(&mut response, limits.max_json_response_size).await?;
+                if let Some(answer) = read_message(&body, Some(id)) {
+                    return Ok(StreamableHttpPostResponse::Json(answer, None));
+                }
                 let reason = format!("it accepted the request (HTTP {}), but did not answer it", response.status);
                 return Ok(StreamableHttpPostResponse::Json(unanswered(reason, id), None));
             }
@@ -53,31 +59,42 @@ impl Requests {
             }
             // Some servers answer a notification by an empty 200.
             (_, None) => Ok(StreamableHttpPostResponse::Accepted),
-            (Some(JSON), Some(request)) => {
+            // Some servers name another type, or none.
+            (media_type, Some(request)) => {
                 let body = read_whole(&mut response, limits.max_json_response_size).await?;
-                let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
-                let message = match read_message(&body) {
-                    Some(message) => answering(message, &request),
-                    None => unanswered(format!("its answer is no message: {text}; the call may have run"), &request),
+                let message = match read_message(&body, Some(&request)) {
+                    Some(message) => message,
+                    None if body.trim_ascii().is_empty() => unanswered(
+                        "its answer is no message, because it is empty; the call may have run".to_owned(),
+                        &request,
+                    ),
+                    None if media_type == Some(JSON) => {
+                        let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
+                        unanswered(format!("its answer is no message: {text}; the call may have run"), &request)
+                    }
+                    None => return Err(Failure::UnexpectedContentType(media_type.map(str::to_owned))),
                 };
                 Ok(StreamableHttpPostResponse::Json(message, id))
             }
-            (other, _) => Err(Failure::UnexpectedContentType(other.map(str::to_owned))),
         }
     }
 }
 
-/// Returns the message in a body. Returns `None` if it has none.
-fn read_message(body: &[u8]) -> Option<ServerJsonRpcMessage> {
-    serde_json::from_str(&reading::read(body)?).ok()
+/// Returns the answer in a body, with the id of its request: it can answer no other one. Returns `None` if the body has none.
+fn read_message(body: &[u8], request: Option<&RequestId>) -> Option<ServerJsonRpcMessage> {
+    let own = request.map(|request| json!(request));
+    let mut messages = reading::read(body, own.as_ref());
+    if messages.is_empty() {
+        messages = reading::read(&unframed(body), own.as_ref());
+    }
+    let mut messages = messages.iter().filter_map(|message| serde_json::from_str(message).ok());
+    messages.rfind(|message| matches!(message, ServerJsonRpcMessage::Response(_) | ServerJsonRpcMessage::Error(_)))
 }
 
-/// Returns an answer with the id of its request if it has none.
-fn answering(mut answer: ServerJsonRpcMessage, request: &RequestId) -> ServerJsonRpcMessage {
-    if let ServerJsonRpcMessage::Error(error) = &mut answer {
-        error.id.get_or_insert_with(|| request.clone());
-    }
-    answer
+/// Returns the data of the events in a body whose type does not say that it has any.
+fn unframed(body: &[u8]) -> Vec<u8> {
+    let lines = body.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
+    lines.collect::<Vec<_>>().join(&b'\n')
 }
 
 /// Returns the answer in place of one that the server owes.
@@ -101,15 +118,19 @@ async fn refused(
     }
     let limit = if is_json { limits.max_json_response_size } else { limits.max_error_response_size };
     let (body, is_whole) = read(&mut response, limit).await?;
-    let error = match read_message(&body).filter(|_| is_whole) {
-        Some(ServerJsonRpcMessage::Error(error)) if is_json => Some(error),
-        _ => None,
-    };
-    let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
     let request = match message {
         ClientJsonRpcMessage::Request(request) => Some(request),
         _ => None,
     };
+    let error = match read_message(&body, None).filter(|_| is_whole && is_json) {
+        Some(ServerJsonRpcMessage::Error(error)) => Some(error),
+        // The status contradicts the answer, which is clear.
+        Some(ServerJsonRpcMessage::Response(response)) if request.is_some_and(|own| own.id == response.id) => {
+            return Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Response(response), None));
+        }
+        _ => None,
+    };
+    let text = visible_line(&String::from_utf8_lossy(&body[..body.len().min(4 * SHOWN)]), SHOWN);
     // Many servers answer 400 where the protocol has 404 for a session that they do not know. Only the text tells, and nothing has run.
     let is_own =
         error.as_ref().is_some_and(|error| error.id.is_some() && error.id.as_ref() == request.map(|own| &own.id));
@@ -131,9 +152,8 @@ async fn refused(
     }
     match error {
         Some(error) => {
-            let error = ServerJsonRpcMessage::Error(error);
-            let answer = request.map(|request| answering(error.clone(), &request.id));
-            Ok(StreamableHttpPostResponse::Json(answer.unwrap_or(error), None))
+            let id = request.map(|request| request.id.clone()).or(error.id);
+            Ok(StreamableHttpPostResponse::Json(ServerJsonRpcMessage::error(error.error, id), None))
         }
         None if try_later(&response).is_some() => Err(failed(&response)),
         None => Err(Failure::UnexpectedServerResponse(format!("HTTP {status}: {text}").into())),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tools_exec::supervise::Running;
 
-use super::StdioError;
 use super::pipe::Output;
+use super::{Remarks, StdioError};
 
 /// The time that a server has to end by itself after its standard input was closed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -17,16 +17,18 @@ pub struct Alive {
     running: Running<Output>,
     fault: Arc<OnceLock<StdioError>>,
     /// Dropped after the process was told to end.
-    _kept: Box<dyn Any + Send + Sync>,
+    _kept: Arc<dyn Any + Send + Sync>,
+    remarks: Option<Arc<Remarks>>,
 }
 
 impl Alive {
     pub(super) fn new(
         running: Running<Output>,
         fault: Arc<OnceLock<StdioError>>,
-        kept: Box<dyn Any + Send + Sync>,
+        kept: Arc<dyn Any + Send + Sync>,
+        remarks: Option<Arc<Remarks>>,
     ) -> Self {
-        Self { running, fault, _kept: kept }
+        Self { running, fault, _kept: kept, remarks }
     }
 
     /// Waits until the process has ended with all its descendants, and returns why the connection ended.
@@ -39,7 +41,8 @@ impl Alive {
             Output::Log(log) => log.latest(),
             Output::Messages(_) => String::new(),
         });
-        ended.map_or(StdioError::Lost, |ended| StdioError::Ended { exit: ended.exit, last_words })
+        let remarks = self.remarks.as_ref().map(|remarks| remarks()).unwrap_or_default();
+        ended.map_or(StdioError::Lost, |ended| StdioError::Ended { exit: ended.exit, last_words, remarks })
     }
 
     /// Ends the process. Both streams must have been dropped, which closes its standard input: it has a moment to end by itself.

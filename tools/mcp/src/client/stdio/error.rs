@@ -35,12 +35,14 @@ pub enum StdioError {
         period: Duration,
     },
     /// The process has ended.
-    #[error("the server has ended ({exit:?}){}", shown(.last_words))]
+    #[error("the server has ended ({exit:?}){}{}", remarked(.remarks), shown(.last_words))]
     Ended {
         /// How it ended.
         exit: Exit,
         /// The end of its standard error.
         last_words: String,
+        /// Reasons that the host knows, such as requests that walls have refused.
+        remarks: Vec<String>,
     },
     /// The supervisor of the process died, so its end is unknown.
     #[error("the supervisor of the server died; look for processes of the server, and connect again")]
@@ -51,6 +53,10 @@ impl From<StartError> for StdioError {
     fn from(error: StartError) -> Self {
         Self::Start { reason: error.to_string() }
     }
+}
+
+fn remarked(remarks: &[String]) -> String {
+    remarks.iter().map(|remark| format!("; {remark}")).collect()
 }
 
 fn shown(last_words: &str) -> String {

@@ -8,19 +8,21 @@ use std::time::{Duration, Instant};
 
 use bytes::{Buf as _, Bytes};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::super::message_limit::MAX_MESSAGE_BYTES;
-use super::super::reading::read;
 use super::StdioError;
 use super::lines::Lines;
 use super::log::Log;
 use super::pipe::Source;
+use super::spread::Spread;
 
 /// Reads the lines of a server that are messages. The others go to the log.
 pub(super) struct Messages {
     source: Source,
     lines: Lines,
+    spread: Spread,
     ready: Bytes,
     log: Log,
     pings: Pings,
@@ -67,7 +69,8 @@ impl Messages {
         let fault = Arc::new(OnceLock::new());
         let lines = Lines::cut_at(MAX_MESSAGE_BYTES - 1);
         let pings = Pings { since: Instant::now(), count: 0 };
-        (Self { source, lines, ready: Bytes::new(), log, pings, fault: fault.clone() }, fault)
+        let (spread, ready) = Default::default();
+        (Self { source, lines, spread, ready, log, pings, fault: fault.clone() }, fault)
     }
 
     /// Takes bytes of the server. A line that is too long is the end.
@@ -76,13 +79,13 @@ impl Messages {
         let mut lines = std::mem::take(&mut self.lines);
         lines.push(bytes, |line, is_cut| {
             is_over |= is_cut;
-            match read(line).filter(|_| !is_over) {
-                Some(message) => {
-                    is_flood |= self.pings.is_flood(&message);
-                    ready.extend_from_slice(message.as_bytes());
-                    ready.push(b'\n');
-                }
-                None => self.log.line(line),
+            if is_over {
+                return self.log.line(line);
+            }
+            for message in self.spread.read(line, |line| self.log.line(line)) {
+                is_flood |= self.pings.is_flood(&message);
+                ready.extend_from_slice(message.as_bytes());
+                ready.push(b'\n');
             }
         });
         self.ready = ready.into();
@@ -105,11 +108,13 @@ impl AsyncRead for Messages {
             match ready!(self.source.poll_next(cx)) {
                 Some(bytes) => self.take(&bytes),
                 None => {
-                    // A message without an end was not finished.
-                    if let Some(line) = self.lines.rest() {
+                    let Some(line) = self.lines.rest() else { return Poll::Ready(Ok(())) };
+                    // The last message may lack the end of its line. One that is cut was not finished.
+                    if serde_json::from_slice::<IgnoredAny>(&line).is_err() {
                         self.log.line(&line);
+                        return Poll::Ready(Ok(()));
                     }
-                    return Poll::Ready(Ok(()));
+                    self.take(&[&line[..], b"\n"].concat());
                 }
             }
         }

@@ -7,13 +7,14 @@ mod lines;
 mod log;
 mod messages;
 mod pipe;
+mod spread;
 
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tools::{Secret, ToolError};
@@ -32,8 +33,15 @@ pub type BoxedRead = Box<dyn AsyncRead + Send + Unpin>;
 /// The stream of messages to a server. A drop closes its standard input.
 pub type BoxedWrite = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// A command that is ready to start, and a value that is kept until the process has ended, such as `tools_exec::Prepared`.
-pub type Launched = (Launch, Box<dyn Any + Send + Sync>);
+/// A command that is ready to start.
+pub struct Launched {
+    launch: Launch,
+    kept: Arc<dyn Any + Send + Sync>,
+    remarks: Option<Arc<Remarks>>,
+}
+
+/// Returns sentences that an error of the server shows.
+pub(super) type Remarks = dyn Fn() -> Vec<String> + Send + Sync;
 
 type Launcher = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Launched, ToolError>> + Send>> + Send + Sync;
 
@@ -57,6 +65,8 @@ pub struct StdioServer {
     name: Arc<str>,
     origin: Origin,
     check: Option<Arc<Check>>,
+    /// The remarks of the latest start.
+    latest: Arc<Mutex<Option<Arc<Remarks>>>>,
 }
 
 /// Where the command comes from.
@@ -66,19 +76,43 @@ enum Origin {
     Launcher(Arc<Launcher>),
 }
 
+impl Launched {
+    /// Creates a command. `kept` is dropped after the process has ended, such as `tools_exec::Prepared`.
+    pub fn new(launch: Launch, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        Self { launch, kept, remarks: None }
+    }
+
+    /// Sets a function that says why the process may fail, such as requests that its walls have refused. Errors of the server show it.
+    /// The function outlives the process, so it holds what is kept by a [`Weak`](std::sync::Weak) alone.
+    #[must_use]
+    pub fn with_remarks(mut self, remarks: impl Fn() -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.remarks = Some(Arc::new(remarks));
+        self
+    }
+}
+
+/// Shows the program alone.
+impl fmt::Debug for Launched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launched").field("launch", &self.launch).finish_non_exhaustive()
+    }
+}
+
 impl StdioServer {
     /// Creates a server from a program. A name without `/` is looked up in `PATH`.
     pub fn new(command: &str) -> Self {
         let origin = Origin::Command { command: command.to_owned(), args: Vec::new(), env: Vec::new(), cwd: None };
-        Self { name: command.into(), origin, check: None }
+        Self { name: command.into(), origin, check: None, latest: Arc::default() }
     }
 
     /// Creates a server whose command is made anew for each connection, such as one with walls around it. Other settings have no effect
     /// on it.
     ///
     /// ```
+    /// use std::sync::Arc;
+    ///
     /// use tools::ToolContext;
-    /// use tools_mcp::client::StdioServer;
+    /// use tools_mcp::client::{Launched, StdioServer};
     ///
     /// // The context has a grant, and the services `Sandbox` and `Workspace`. The crate exec has the feature `tools`.
     /// # #[expect(dead_code)]
@@ -86,8 +120,10 @@ impl StdioServer {
     ///     StdioServer::from_launcher("files", move || {
     ///         let cx = cx.clone();
     ///         async move {
-    ///             let prepared = tools_exec::Prepared::new(&cx, "file-server", &[], &[], ".").await?;
-    ///             Ok((prepared.launch().clone(), Box::new(prepared) as _))
+    ///             let prepared = Arc::new(tools_exec::Prepared::new(&cx, "file-server", &[], &[], ".").await?);
+    ///             let launched = Launched::new(prepared.launch().clone(), prepared.clone());
+    ///             let walls = Arc::downgrade(&prepared);
+    ///             Ok(launched.with_remarks(move || walls.upgrade().map(|walls| walls.remarks()).unwrap_or_default()))
     ///         }
     ///     })
     /// }
@@ -96,7 +132,8 @@ impl StdioServer {
     where
         F: Future<Output = Result<Launched, ToolError>> + Send + 'static,
     {
-        Self { name: name.into(), origin: Origin::Launcher(Arc::new(move || Box::pin(launcher()))), check: None }
+        let origin = Origin::Launcher(Arc::new(move || Box::pin(launcher())));
+        Self { name: name.into(), origin, check: None, latest: Arc::default() }
     }
 
     /// Sets the name that the log shows, which is otherwise the command.
@@ -146,13 +183,20 @@ impl StdioServer {
     /// # Errors
     /// Returns an error if the command cannot be made or started.
     pub async fn connect(&self) -> Result<(BoxedRead, BoxedWrite, Alive), StdioError> {
-        let (launch, kept) = self.launch().await?;
+        let Launched { launch, kept, remarks } = self.launch().await?;
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = remarks.clone();
         let (sink, source) = pipe();
         let log = log::Log::new(self.name.clone(), "stderr");
         let running = start(&launch, Output::Messages(sink), Output::Log(log)).await?;
         let stdin = running.take_stdin().ok_or(StdioError::Lost)?;
         let (messages, fault) = Messages::new(source, log::Log::new(self.name.clone(), "stdout"));
-        Ok((Box::new(messages), Box::new(stdin), Alive::new(running, fault, kept)))
+        Ok((Box::new(messages), Box::new(stdin), Alive::new(running, fault, kept, remarks)))
+    }
+
+    /// Returns the remarks on the latest start.
+    pub(in crate::client) fn remarks(&self) -> Vec<String> {
+        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        latest.map(|remarks| remarks()).unwrap_or_default()
     }
 
     async fn launch(&self) -> Result<Launched, StdioError> {
@@ -168,7 +212,7 @@ impl StdioServer {
         if let Some(cwd) = cwd {
             launch = launch.with_cwd(cwd);
         }
-        Ok((launch, Box::new(())))
+        Ok(Launched::new(launch, Arc::new(())))
     }
 }
 

@@ -126,6 +126,62 @@ async fn a_careless_body_or_event_is_read() {
 }
 
 #[tokio::test]
+async fn the_only_answer_to_a_request_is_read_whatever_its_type_form_and_id() {
+    let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+    let batch = format!("[{note},{PONG}]");
+    for (kind, body) in [
+        ("text/plain", PONG),
+        ("application/octet-stream", PONG),
+        ("text/html; charset=utf-8", PONG),
+        ("application/json", &batch),
+        ("application/json", r#"{"jsonrpc":"2.0","id":99,"result":{}}"#),
+        ("application/json", r#"{"jsonrpc":"2.0","id":null,"result":{}}"#),
+        ("application/json", r#"{"result":{}}"#),
+        ("application/json", &format!("event: message\ndata: {PONG}\n\n")),
+    ] {
+        let (answer, _) = post(response("200 OK", kind, body), ping(), None).await;
+        let Ok(Answer::Json(ServerJsonRpcMessage::Response(read), None)) = answer else { panic!("{body}: {answer:?}") };
+        assert_eq!(json!(read.id), 1);
+    }
+    for status in ["202 Accepted", "400 Bad Request", "500 Internal Server Error"] {
+        let (answer, _) = post(response(status, "application/json", PONG), ping(), None).await;
+        assert!(matches!(answer, Ok(Answer::Json(ServerJsonRpcMessage::Response(_), None))), "{answer:?}");
+    }
+    for (kind, body) in [("text/html", "<h1>It works</h1>"), ("text/plain", note)] {
+        let (answer, _) = post(response("200 OK", kind, body), ping(), None).await;
+        assert!(matches!(answer, Err(Failure::UnexpectedContentType(Some(_)))), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_with_the_only_answer_is_read_whatever_its_kind_and_end() {
+    for body in [
+        format!("data: {PONG}"),
+        format!("data: {PONG}\n"),
+        format!("event: response\ndata: {PONG}\n\n"),
+        PONG.to_owned(),
+        format!("data: {}\n\n", PONG.replace("\"id\":1", "\"id\":99")),
+    ] {
+        let (answer, _) = post(response("200 OK", "text/event-stream", &body), ping(), None).await;
+        let Ok(Answer::Sse(mut events, _)) = answer else { panic!("{answer:?}") };
+        let event = events.next().await.unwrap().unwrap();
+        let data: Value = serde_json::from_str(&event.data.unwrap()).unwrap();
+        assert_eq!((event.event, &data["id"], &data["result"]), (None, &json!(1), &json!({})), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn each_message_of_an_event_is_one_of_the_stream() {
+    let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+    let body = format!("data: [{note},\ndata: {{\"jsonrpc\":\"2.0\",\"result\":{{}}}}]\n\nevent: end\n\n");
+    let (answer, _) = post(response("200 OK", "text/event-stream", &body), ping(), None).await;
+    let Ok(Answer::Sse(events, _)) = answer else { panic!("{answer:?}") };
+    let data: Vec<_> = events.map(|event| event.unwrap().data.unwrap_or_default()).collect().await;
+    let read: Vec<Value> = data.iter().map(|data| serde_json::from_str(data).unwrap_or_default()).collect();
+    assert_eq!((&read[0]["method"], &read[1]["id"]), (&json!("notifications/message"), &json!(1)), "{data:?}");
+}
+
+#[tokio::test]
 async fn a_notification_is_accepted_however_the_server_says_so() {
     for bytes in [
         TestServer::head("202 Accepted", &[]),

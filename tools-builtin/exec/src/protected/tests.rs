@@ -1,0 +1,23 @@
+use tools::policy::SensitivePaths;
+
+use super::*;
+
+#[test]
+fn a_workspace_with_too_many_entries_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("AGENTS.md"), "").unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let judge = Judge::strict(SensitivePaths::default());
+    let trees = [Tree { path: ".".to_owned(), is_tree: true }];
+    let look = Look {
+        judge: &judge,
+        root: folder.path(),
+        trees: &trees,
+        is_kept: false,
+        skipped: &[],
+        may_redirect: false,
+        keeps_content: false,
+    };
+    assert_eq!(look.find_among(3).unwrap().found.len(), 1);
+    assert!(look.find_among(2).unwrap_err().to_string().contains("narrow the grant"));
+}
