@@ -23,6 +23,7 @@ mod outgoing;
 mod payload;
 mod retry_header;
 mod search_calls;
+mod served_context;
 mod service_error;
 mod streamed_arguments;
 mod transport;
@@ -32,7 +33,7 @@ mod written_thoughts;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::provider::{GenerationOptions, ToolChoice};
-use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
+use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -51,6 +52,7 @@ use crate::key::Key;
 use crate::retry::Failure;
 use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
+use served_context::ServedContext;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
 use written_thoughts::WrittenThoughts;
@@ -135,7 +137,8 @@ pub(crate) struct Model {
     /// True if the service defers tools.
     has_deferred_tools: bool,
     key: Key,
-    /// The tokens of the context that a refusal of the service named. 0 if there was none.
+    served_context: ServedContext,
+    /// The tokens of the context that the service named, or that a refused request has. 0 if there are none.
     learned_context: AtomicU64,
 }
 
@@ -155,6 +158,7 @@ impl Model {
                 provider: api.name().to_owned(),
                 reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
             })?;
+        let served_context = ServedContext::new(client.clone(), api, &base_url, name);
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
         let separates_results = message_order::separates_results(api, dialect.name, name);
@@ -201,12 +205,12 @@ impl Model {
             separates_results,
             has_deferred_tools,
             key,
+            served_context,
             learned_context: AtomicU64::new(0),
         })
     }
 
-    /// Returns the tokens of the model's context, as a refusal of the service named them, or as its name says. Returns `None` if they are
-    /// unknown.
+    /// Returns the tokens of the model's context, as the service named them, or as its name says. Returns `None` if they are unknown.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
         let learned = self.learned_context.load(Ordering::Relaxed);
         if learned > 0 {
@@ -252,6 +256,7 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
+        self.check_size(request, tools).await?;
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
         let mut has_begun = false;
@@ -265,14 +270,36 @@ impl Model {
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
             .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
         if let Err(Failure { error, .. }) = &turn
-            && let Some(context) = context_size::named(error)
+            && error.kind() == Some(FailureKind::ContextLength)
         {
-            self.learn_context(context);
+            self.learn_context_from(error, context_size::estimated(request, tools)).await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
         }
         turn
+    }
+
+    /// Learns the size of the context from a refusal, or else from the service. It is smaller than the refused request in any case.
+    async fn learn_context_from(&self, refusal: &ProviderError, refused: u64) {
+        let named = context_size::named(refusal);
+        let context = match named {
+            Some(tokens) => tokens,
+            None => self.served_context.tokens(&self.key.secret).await.unwrap_or(refused).min(refused),
+        };
+        self.learn_context(context);
+    }
+
+    /// Returns an error if the request is longer than the context of Ollama, which would cut its beginning without a word.
+    async fn check_size(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<(), Failure> {
+        if self.api != Api::Ollama {
+            return Ok(());
+        }
+        let Some(served) = self.served_context.tokens(&self.key.secret).await else { return Ok(()) };
+        let _ = self.learned_context.compare_exchange(0, served, Ordering::Relaxed, Ordering::Relaxed);
+        let context = self.learned_context.load(Ordering::Relaxed);
+        let estimated = context_size::estimated(request, tools);
+        if estimated <= context { Ok(()) } else { Err(context_size::exceeded(self.api.name(), estimated, context)) }
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {

@@ -31,6 +31,7 @@ mod reported;
 mod retries;
 mod service;
 mod services;
+mod small_service;
 mod stream;
 mod traffic;
 mod workshop;
