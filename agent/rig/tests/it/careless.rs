@@ -232,7 +232,9 @@ async fn a_refusal_of_the_responses_api_is_one() {
 async fn an_unknown_tool_without_a_near_name_is_answered_with_the_names_of_the_tools() {
     let call = json!({"index": 0, "id": "c1", "function": {"name": "launch_rocket", "arguments": "{}"}});
     let service = Service::new([events(fragment(call) + &finish("tool_calls")), ok()]).await;
-    let (_, session, _) = run(service.openai(true), &["fs.read", "time.now"]).await;
+    let others: Vec<_> = (0..58).map(|number| format!("quite.other{number}")).collect();
+    let tools = ["fs.read", "time.now"].into_iter().chain(others.iter().map(String::as_str)).collect::<Vec<_>>();
+    let (_, session, _) = run(service.openai(true), &tools).await;
     let text = result(&session.messages()[2].parts[0]);
     assert!(text.contains("fs__read") && text.contains("time__now") && !text.contains("crate"), "{text}");
 }
