@@ -19,21 +19,19 @@ mod gemini_reply;
 mod generation;
 mod message_blocks;
 mod message_order;
+mod model_context;
 mod model_limits;
 mod only_model;
 mod outgoing;
 mod payload;
 mod retry_header;
 mod search_calls;
-mod served_context;
 mod service_error;
 mod stated_arguments;
 mod streamed_arguments;
 mod transport;
 mod turn;
 mod written_thoughts;
-
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent::provider::{GenerationOptions, ToolChoice};
 use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
@@ -53,9 +51,9 @@ use serde_json::{Map, Value, json};
 
 use crate::key::Key;
 use crate::retry::Failure;
+use model_context::ModelContext;
 use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
-use served_context::ServedContext;
 use streamed_arguments::StreamedArguments;
 use transport::TimeoutClient;
 use written_thoughts::WrittenThoughts;
@@ -140,9 +138,7 @@ pub(crate) struct Model {
     /// True if the service defers tools.
     has_deferred_tools: bool,
     key: Key,
-    served_context: ServedContext,
-    /// The tokens of the context that the service named, or that a refused request has. 0 if there are none.
-    learned_context: AtomicU64,
+    context: ModelContext,
 }
 
 impl Model {
@@ -161,7 +157,7 @@ impl Model {
                 provider: api.name().to_owned(),
                 reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
             })?;
-        let served_context = ServedContext::new(client.clone(), api, &base_url, name);
+        let context = ModelContext::new(client.clone(), api, &base_url, name);
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
         let separates_results = message_order::separates_results(api, dialect.name, name);
@@ -199,36 +195,22 @@ impl Model {
         let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
         let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
         let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
-        Ok(Self {
-            api,
-            name,
-            model,
-            generation,
-            fields,
-            separates_results,
-            has_deferred_tools,
-            key,
-            served_context,
-            learned_context: AtomicU64::new(0),
-        })
+        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key, context })
     }
 
     /// Returns the tokens of the model's context, as the service named them, or as its name says. Returns `None` if they are unknown.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
-        let learned = self.learned_context.load(Ordering::Relaxed);
-        if learned > 0 {
-            return Some(learned);
-        }
-        match (self.api, model_limits::context(&self.name)?) {
+        let named = || match (self.api, model_limits::context(&self.name)?) {
             // The settings of its server decide.
             (Api::Ollama, _) => None,
             (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
-        }
+        };
+        self.context.learned().or_else(named)
     }
 
     /// Sets the tokens of the context as the service names them.
     pub(crate) fn learn_context(&self, tokens: u64) {
-        self.learned_context.store(tokens, Ordering::Relaxed);
+        self.context.learn(tokens);
     }
 
     /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
@@ -259,7 +241,7 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
-        self.check_size(request, tools).await?;
+        self.context.check(request, tools, &self.key.secret).await?;
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
         let mut has_begun = false;
@@ -275,34 +257,13 @@ impl Model {
         if let Err(Failure { error, .. }) = &turn
             && error.kind() == Some(FailureKind::ContextLength)
         {
-            self.learn_context_from(error, context_size::estimated(request, tools)).await;
+            let refused = context_size::estimated(request, tools);
+            self.context.learn_from(error, refused, &self.key.secret).await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());
         }
         turn
-    }
-
-    /// Learns the size of the context from a refusal, or else from the service. It is smaller than the refused request in any case.
-    async fn learn_context_from(&self, refusal: &ProviderError, refused: u64) {
-        let named = context_size::named(refusal);
-        let context = match named {
-            Some(tokens) => tokens,
-            None => self.served_context.tokens(&self.key.secret).await.unwrap_or(refused).min(refused),
-        };
-        self.learn_context(context);
-    }
-
-    /// Returns an error if the request is longer than the context of Ollama, which would cut its beginning without a word.
-    async fn check_size(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<(), Failure> {
-        if self.api != Api::Ollama {
-            return Ok(());
-        }
-        let Some(served) = self.served_context.tokens(&self.key.secret).await else { return Ok(()) };
-        let _ = self.learned_context.compare_exchange(0, served, Ordering::Relaxed, Ordering::Relaxed);
-        let context = self.learned_context.load(Ordering::Relaxed);
-        let estimated = context_size::estimated(request, tools);
-        if estimated <= context { Ok(()) } else { Err(context_size::exceeded(self.api.name(), estimated, context)) }
     }
 
     fn request(&self, request: &Request<'_>, tools: &WireToolSet) -> Result<CompletionRequest, Failure> {

@@ -1,33 +1,74 @@
-//! [`ServedContext`]: asks a service for the size of a model's context.
+//! [`ModelContext`]: the size of a model's context, from a refusal of the service or from its own words.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent::{ProviderError, Request, WireToolSet};
 use rig_reqwest::reqwest::{Client, RequestBuilder, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::Api;
 use super::only_model::{fetch, list_url, models};
+use super::{Api, context_size};
+use crate::retry::Failure;
 
-/// The question to a service, which is asked once.
-pub(super) struct ServedContext {
+/// The size of the context, as far as it is known. The service is asked once.
+pub(super) struct ModelContext {
     client: Client,
     api: Api,
     base_url: String,
     model: String,
-    answer: OnceCell<Option<u64>>,
+    served: OnceCell<Option<u64>>,
+    /// The tokens that the service named, or that a refused request has. 0 if there are none.
+    learned: AtomicU64,
 }
 
-impl ServedContext {
+impl ModelContext {
     pub(super) fn new(client: Client, api: Api, base_url: &str, model: &str) -> Self {
         let (base_url, model) = (base_url.trim_end_matches('/').to_owned(), model.to_owned());
-        Self { client, api, base_url, model, answer: OnceCell::new() }
+        Self { client, api, base_url, model, served: OnceCell::new(), learned: AtomicU64::new(0) }
     }
 
-    /// Returns the tokens of the context. Returns `None` if the service does not name them.
-    pub(super) async fn tokens(&self, key: &SecretString) -> Option<u64> {
-        *self.answer.get_or_init(|| self.ask(key.expose_secret())).await
+    /// Returns the tokens that the service named. Returns `None` if it named none.
+    pub(super) fn learned(&self) -> Option<u64> {
+        Some(self.learned.load(Ordering::Relaxed)).filter(|tokens| *tokens > 0)
     }
 
+    pub(super) fn learn(&self, tokens: u64) {
+        self.learned.store(tokens, Ordering::Relaxed);
+    }
+
+    /// Learns the size from a refusal, or else from the service. It is less than the refused request in any case.
+    pub(super) async fn learn_from(&self, refusal: &ProviderError, refused: u64, key: &SecretString) {
+        let tokens = match context_size::named(refusal) {
+            Some(tokens) => tokens,
+            None => self.served(key).await.unwrap_or(refused).min(refused),
+        };
+        self.learn(tokens);
+    }
+
+    /// Returns an error if the request is longer than the context of Ollama, which would cut its beginning without a word.
+    pub(super) async fn check(
+        &self,
+        request: &Request<'_>,
+        tools: &WireToolSet,
+        key: &SecretString,
+    ) -> Result<(), Failure> {
+        if self.api != Api::Ollama {
+            return Ok(());
+        }
+        let Some(served) = self.served(key).await else { return Ok(()) };
+        let context = self.learned().unwrap_or(served);
+        self.learn(context);
+        let estimated = context_size::estimated(request, tools);
+        if estimated <= context { Ok(()) } else { Err(context_size::exceeded(self.api.name(), estimated, context)) }
+    }
+
+    async fn served(&self, key: &SecretString) -> Option<u64> {
+        *self.served.get_or_init(|| self.ask(key.expose_secret())).await
+    }
+
+    /// Asks the service for the size.
     async fn ask(&self, key: &str) -> Option<u64> {
         let reply = async |request: RequestBuilder| fetch(request, self.api, key).await.ok();
         if self.api == Api::Ollama {
