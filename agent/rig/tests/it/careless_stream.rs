@@ -122,6 +122,9 @@ async fn the_words_of_an_error_are_told_wherever_they_are() {
             "{format}: {error}"
         );
         assert_eq!(service.requests(), 3, "{format}");
+        let service = Service::new([events("event: error\ndata: full of eels\n\n")]).await;
+        let error = ask(&remote(format, &options(format, &service, true))).await.unwrap_err();
+        assert!(error.to_string().contains("full of eels"), "{format}: {error}");
     }
 }
 
