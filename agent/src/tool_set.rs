@@ -309,7 +309,7 @@ impl Resolve for Inner {
 }
 
 /// The most tools that the error for an unknown name lists.
-const MOST_LISTED: usize = 32;
+const MOST_LISTED: usize = 64;
 
 impl Inner {
     /// Returns the error for a name that is similar to none, with the names of the tools that requests offer, among them that of a search.

@@ -11,7 +11,7 @@ use super::summary::head;
 use super::{Driver, DriverError, RunContext};
 use crate::found::known;
 use crate::provider::guarded;
-use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session, ToolSet};
+use crate::{Compacted, CompactionCause, Event, FailureKind, ProviderError, RequestSize, Run, Session};
 
 /// The part of the context, in percent, from which on the next request is compacted.
 const NEAR_LIMIT: u64 = 80;
@@ -71,11 +71,10 @@ impl Driver {
         Some(context - guarded::reserved_tokens(&*self.provider).min(context / 2))
     }
 
-    /// Returns true if the service refused the first request as too long and the session offers fewer tools now, because the provider
-    /// knows the size of the context from the refusal.
-    pub(super) fn fits_with_search(&self, error: &ProviderError, tools: &ToolSet, session: &Session) -> bool {
-        let is_learned = is_context_length(error) && self.known_context().is_some();
-        is_learned && !tools.is_disclosing() && self.offered_tools(session).is_disclosing()
+    /// Returns true if the service refused the first request, with all tools, as too long, and the session offers fewer tools now, because
+    /// the provider knows the size of the context from the refusal.
+    pub(super) fn fits_with_search(&self, error: &ProviderError, session: &Session) -> bool {
+        is_context_length(error) && self.offered_tools(session).is_disclosing()
     }
 
     /// Compacts the conversation if the next request would nearly fill the model's context. Returns true if it did.

@@ -270,7 +270,6 @@ impl Driver {
         check: &mut AnswerCheck<'_>,
     ) -> Result<Summary, DriverError> {
         let runtime = Handle::try_current().map_err(|_| DriverError::NoRuntime)?;
-        let first = self.known_context().is_none().then(|| run.clone());
         let token = session.context().cancellation().child_token();
         let _stop = token.clone().drop_guard();
         // Dropped before the token is cancelled: the calls of a dropped run end without an outcome in the journal.
@@ -281,6 +280,7 @@ impl Driver {
 
         let active = Arc::new(ActiveRun::new(self, session, sink.clone()));
         let tools = self.offered_tools(session);
+        let first = (!tools.is_disclosing()).then(|| run.clone());
         let cx = self.deferring(self.call_context(session, &tools, &budget), &mut run)?;
         let cx = active.enter(cx);
         self.announce(session, &tools, &mut run, &sink);
@@ -335,7 +335,7 @@ impl Driver {
             summary.outcome = Outcome::Budget(exhausted);
         }
         if let (Some(first), Some(DriverError::Provider(error)), 0) = (first, &failure, summary.steps)
-            && self.fits_with_search(error, &tools, session)
+            && self.fits_with_search(error, session)
         {
             sink.send(|| Event::RequestRetried(RequestRetry::new(1, 1, 0, error.into())));
             drop(present);

@@ -130,8 +130,7 @@ fn suggested(near: &[Cow<'_, str>]) -> String {
     if near.len() > MOST_SIMILAR {
         return format!("; the tools are {}", near.join(", "));
     }
-    let unlisted =
-        "list the available tools: a session has only the selected ones, and a crate that no code names is not linked";
+    let unlisted = "use one of the tools that are offered; the tools of a crate that no code names are not linked";
     format!("; {}", ToolError::did_you_mean(near).as_deref().unwrap_or(unlisted))
 }
 

@@ -1,5 +1,5 @@
 use std::io::{Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 
 #[cfg(unix)]
@@ -256,6 +256,7 @@ fn config_names_the_variable_in_which_the_provider_looks() {
 }
 
 /// Serves one stream, or one whole response, per request, and sends the request bodies to the receiver. For `None`, the request is never answered.
+/// A question about models gets the next reply only if it is a whole response.
 pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -263,14 +264,14 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
     std::thread::spawn(move || {
         let mut left_open = Vec::new();
         for reply in replies {
-            let (mut stream, _) = listener.accept().unwrap();
-            let mut request = Vec::new();
-            while !is_whole(&request) {
-                let mut piece = [0; 4096];
-                let length = stream.read(&mut piece).unwrap();
-                request.extend_from_slice(&piece[..length]);
-            }
-            let request = String::from_utf8(request).unwrap();
+            let is_stream = !reply.is_some_and(|reply| reply.starts_with("HTTP/"));
+            let (mut stream, request) = loop {
+                let (mut stream, request) = accept(&listener);
+                if !(is_stream && request.starts_with("GET ")) {
+                    break (stream, request);
+                }
+                write!(stream, "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").unwrap();
+            };
             // A test that ignores the requests has dropped the receiver.
             let _ = sender.send(request.split_once("\r\n\r\n").unwrap().1.to_owned());
             match reply {
@@ -288,6 +289,18 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
         }
     });
     (url, requests)
+}
+
+/// Reads the next request.
+fn accept(listener: &TcpListener) -> (TcpStream, String) {
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut request = Vec::new();
+    while !is_whole(&request) {
+        let mut piece = [0; 4096];
+        let length = stream.read(&mut piece).unwrap();
+        request.extend_from_slice(&piece[..length]);
+    }
+    (stream, String::from_utf8(request).unwrap())
 }
 
 fn is_whole(request: &[u8]) -> bool {

@@ -56,7 +56,8 @@ impl CallFragments {
 
     /// Sets the index of a fragment. Adds fragments for other calls that may lack its arguments. Returns true if the fragment changes.
     fn place(&mut self, fields: &mut Map<String, Value>, uncertain: &mut Vec<Value>) -> bool {
-        let index = fields.get("index").and_then(Value::as_u64);
+        let index = fields.get("index");
+        let index = index.and_then(|index| index.as_u64().or_else(|| index.as_str()?.parse().ok()));
         let id = match fields.get("id") {
             Some(Value::String(id)) if !id.is_empty() && id != "null" => Some(id.clone()),
             Some(Value::Number(id)) => Some(id.to_string()),
@@ -71,9 +72,11 @@ impl CallFragments {
         let (at, is_certain) = match self.found(index, id.as_deref(), name.as_deref()) {
             Some(found) => found,
             // Custom calls have their own place for the name and the input.
-            None if name.is_some() || id.is_some() || self.calls.is_empty() || !fields.contains_key("function") => {
+            None if name.is_some() || self.calls.is_empty() || !fields.contains_key("function") => {
                 (self.open(index), true)
             }
+            // The name may follow, but not after arguments.
+            None if id.is_some() && arguments.is_empty() => (self.open(index), true),
             None => (self.calls.len() - 1, false),
         };
         if !is_certain {
@@ -85,7 +88,7 @@ impl CallFragments {
             }
         }
         let call = &mut self.calls[at];
-        let mut is_changed = index != Some(call.place);
+        let mut is_changed = fields.get("index") != Some(&call.place.into());
         fields.insert("index".to_owned(), call.place.into());
         // rig takes a second id for another call.
         if id.is_some() && call.id.is_some() && id != call.id {

@@ -1,6 +1,9 @@
-//! Reads the size of the model's context from the refusal of a request that is too long.
+//! Compares requests with the model's context, and reads its size from the refusal of a request that is too long.
 
-use agent::{FailureKind, ProviderError};
+use agent::{FailureKind, ProviderError, Request, WireToolSet};
+use tools::protocol::{Message, Part};
+
+use crate::retry::Failure;
 
 /// The words before the size in the messages of services: of llama.cpp, whose field is added to its message, and of LM Studio; of OpenAI,
 /// DeepSeek and vLLM; of xAI; of LM Studio; of Anthropic ("3333404 tokens > 200000 maximum"); of Mistral; of Kimi; of Gemini; of others.
@@ -21,6 +24,29 @@ pub(super) fn named(error: &ProviderError) -> Option<u64> {
         return None;
     };
     BEFORE.iter().find_map(|before| number(&message[message.find(before)? + before.len()..]))
+}
+
+/// Estimates the tokens of a request without its images.
+pub(super) fn estimated(request: &Request<'_>, tools: &WireToolSet) -> u64 {
+    let bytes = |part: &Part| match part {
+        Part::Content(content) => content.as_text().map_or(0, str::len),
+        Part::Reasoning { text, .. } => text.len(),
+        Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
+        Part::ToolResult { result, .. } => result.to_text().len(),
+        _ => 0,
+    };
+    let bytes_of = |message: &Message| message.parts.iter().map(bytes).sum::<usize>();
+    let messages: usize = request.messages.iter().map(bytes_of).sum();
+    let definitions: usize = tools.list().map(|tool| tool.definition.len()).sum();
+    (messages + definitions) as u64 / 4
+}
+
+/// Creates the failure of a request that is longer than the context.
+pub(super) fn exceeded(provider: &str, tokens: u64, context: u64) -> Failure {
+    let message = format!("the request has about {tokens} tokens, and the context of the model {context}");
+    let (provider, kind) = (provider.to_owned(), FailureKind::ContextLength);
+    let error = ProviderError::Reported { provider, kind, status: None, message, retry_after: None };
+    Failure { error, is_transient: false }
 }
 
 fn number(text: &str) -> Option<u64> {

@@ -1,69 +1,66 @@
 //! Prepares the stream of a reply for rig: its type, its errors, its calls and its end.
 
+use std::borrow::Cow;
 use std::future::ready;
 
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use rig_core::http_client::{BoxedStream, Error, Result, StreamingResponse};
 use rig_reqwest::reqwest::header::{CONTENT_TYPE, HeaderValue};
-use serde::de::IgnoredAny;
 
-use super::Api;
 use super::call_fragments::CallFragments;
-use super::message_end::MessageEnd;
-use super::payload::{ReportedError, WrongContentType, checked};
+use super::documents::{DONE, documents, in_one_line};
+use super::message_blocks::MessageBlocks;
+use super::payload::{WrongContentType, WrongPayload, checked};
+use super::stated_arguments::StatedArguments;
+use super::{Api, chat_reply};
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// Returns a stream of checked events, or with Ollama of lines. A whole JSON reply becomes one of them.
+/// The end of a stream of Anthropic, for a service that marks it as others do.
+const MESSAGE_STOP: &str = "{\"type\":\"message_stop\"}";
+
+/// The content types of JSON, and those that say nothing.
+const UNCLEAR: [&str; 6] =
+    ["application/json", "application/octet-stream", "application/x-ndjson", "application/ndjson", "text/plain", ""];
+
+/// Returns a stream of checked events, or with Ollama of lines. The documents of a reply with another content type become such events.
 ///
 /// # Errors
 /// - Returns [`WrongContentType`] if the reply is neither a stream nor JSON.
-/// - Returns [`ReportedError`] if the reply or one of its events is an error.
+/// - Returns [`WrongPayload`] if the reply or one of its events is an error, or no JSON.
 pub(super) async fn events(api: Api, mut response: StreamingResponse) -> Result<StreamingResponse> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
     let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match (api, essence.as_str()) {
-        (Api::Ollama, "application/x-ndjson" | "application/ndjson") => {
+        (Api::Ollama, "application/x-ndjson" | "application/ndjson") | (_, EVENT_STREAM) => {
             return Ok(response.map(|body| checked_stream(api, body)));
         }
-        (Api::Ollama, EVENT_STREAM) => return Err(Error::instance(WrongContentType(kind))),
-        (_, EVENT_STREAM) => return Ok(response.map(|body| checked_stream(api, body))),
-        (_, json) if json == "application/json" || json.ends_with("+json") => {}
+        (_, other) if UNCLEAR.contains(&other) || other.ends_with("+json") => {}
         _ => return Err(Error::instance(WrongContentType(kind))),
     }
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
     let (parts, body) = response.into_parts();
     let pieces: Vec<Bytes> = body.try_collect().await?;
     let whole = pieces.concat();
-    let one = |piece: Bytes| -> BoxedStream { Box::pin(stream::iter([Ok(piece)])) };
-    let body = match api {
-        Api::Ollama => checked_stream(api, one(in_one_line(whole).into())),
-        _ => one(event_of(api, &whole).map_err(Error::instance)?),
+    let start = String::from_utf8_lossy(&whole);
+    let start = start.trim_start_matches('\u{feff}').trim_start();
+    let is_stream = ["data:", "event:", "id:", ":"].iter().any(|field| start.starts_with(field));
+    let body = if is_stream {
+        checked_stream(api, Box::pin(stream::iter([Ok(whole.into())])))
+    } else if start.is_empty() || start.starts_with(['{', '[']) {
+        let mut lines = Lines::new(api);
+        let events = lines.read_documents(start).map_err(Error::instance)?;
+        Box::pin(stream::iter([Ok(Bytes::from(events))]))
+    } else {
+        return Err(Error::instance(WrongContentType(kind)));
     };
     Ok(StreamingResponse::from_parts(parts, body))
 }
 
-/// Returns a body as one event.
-fn event_of(api: Api, body: &[u8]) -> std::result::Result<Bytes, ReportedError> {
-    let text = String::from_utf8_lossy(body);
-    Ok((in_lines(&checked(api, &text)?) + "\n").into())
-}
-
-/// Returns a JSON document in one line. A body of several documents, one a line, is unchanged.
-fn in_one_line(mut body: Vec<u8>) -> Vec<u8> {
-    if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
-        // The strings of JSON hold no line breaks.
-        body.iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
-    }
-    body
-}
-
 /// Returns the body of a stream in whole events, or with Ollama in whole lines.
 fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
-    let end = (api == Api::Anthropic).then(MessageEnd::default);
-    let calls = (api == Api::OpenAi).then(CallFragments::default);
-    let mut lines = Lines { api, end, calls, rest: Vec::new(), data: String::new() };
+    let mut lines = Lines::new(api);
     // The last item marks the end, at which a last line may lack its line break.
     let pieces = body.map_ok(Some).chain(stream::iter([Ok(None)]));
     let lines = pieces.and_then(move |piece| ready(lines.read(piece).map_err(Error::instance)));
@@ -73,17 +70,32 @@ fn checked_stream(api: Api, body: BoxedStream) -> BoxedStream {
 /// The state of a stream that is read in lines.
 struct Lines {
     api: Api,
-    end: Option<MessageEnd>,
-    calls: Option<CallFragments>,
+    blocks: MessageBlocks,
+    calls: CallFragments,
+    arguments: StatedArguments,
     /// The incomplete last line.
     rest: Vec<u8>,
     /// The data of the incomplete last event, which may span lines.
     data: String,
+    /// True if the incomplete last event has the name of an error.
+    is_error: bool,
 }
 
 impl Lines {
+    fn new(api: Api) -> Self {
+        Self {
+            api,
+            blocks: MessageBlocks::default(),
+            calls: CallFragments::default(),
+            arguments: StatedArguments::default(),
+            rest: Vec::new(),
+            data: String::new(),
+            is_error: false,
+        }
+    }
+
     /// Returns the lines that end in this piece, or at the end of the stream.
-    fn read(&mut self, piece: Option<Bytes>) -> std::result::Result<Bytes, ReportedError> {
+    fn read(&mut self, piece: Option<Bytes>) -> std::result::Result<Bytes, WrongPayload> {
         let mut complete = Vec::new();
         let Some(piece) = piece else {
             let line = std::mem::take(&mut self.rest);
@@ -102,40 +114,70 @@ impl Lines {
     }
 
     /// Adds a line to `complete`, or to the data of its event.
-    fn write_line(&mut self, line: &[u8], complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
+    fn write_line(&mut self, line: &[u8], complete: &mut Vec<u8>) -> std::result::Result<(), WrongPayload> {
         let text = String::from_utf8_lossy(line);
+        let text = text.trim_start_matches('\u{feff}');
         // GPUStack reports an error of a stream in a field of this name, which is not of the standard.
         if let Some(error) = text.strip_prefix("error:") {
-            return Err(ReportedError(error.trim().to_owned()));
+            return Err(WrongPayload::Error(error.trim().to_owned()));
         }
-        if self.api == Api::Ollama {
-            complete.extend_from_slice(checked(self.api, &text)?.as_bytes());
+        // A line that is a document is one of a stream without the names of fields.
+        if self.api == Api::Ollama || text.starts_with('{') {
+            complete.extend(self.read_documents(text)?);
         } else if let Some(data) = text.strip_prefix("data:") {
             self.data.push_str(data);
-        } else {
-            if text.trim().is_empty() {
-                self.write_event(complete)?;
-            }
-            complete.extend_from_slice(line);
+        } else if text.trim().is_empty() {
+            self.write_event(complete)?;
+        } else if let Some(name) = text.strip_prefix("event:") {
+            self.is_error = name.trim() == "error";
         }
         Ok(())
     }
 
     /// Adds the data of an event to `complete`.
-    fn write_event(&mut self, complete: &mut Vec<u8>) -> std::result::Result<(), ReportedError> {
+    fn write_event(&mut self, complete: &mut Vec<u8>) -> std::result::Result<(), WrongPayload> {
         let data = std::mem::take(&mut self.data);
-        let missing = self.end.as_mut().and_then(|end| end.missing_reason(&data));
-        let data = match &mut self.calls {
-            Some(calls) => calls.placed(&data),
-            None => data.as_str().into(),
-        };
-        complete.extend(in_lines(&checked(self.api, &data)?).into_bytes());
-        complete.extend(missing.into_iter().flat_map(|event| format!("\ndata: {event}\n").into_bytes()));
+        if std::mem::take(&mut self.is_error) && !data.trim().is_empty() {
+            return Err(WrongPayload::Error(data.trim().to_owned()));
+        }
+        complete.extend(self.read_documents(&data)?);
         Ok(())
     }
-}
 
-/// Returns a payload as the data of an event.
-fn in_lines(payload: &str) -> String {
-    payload.lines().map(|line| format!("data:{line}\n")).collect()
+    /// Returns the documents in a text as events, or with Ollama as lines.
+    fn read_documents(&mut self, text: &str) -> std::result::Result<Vec<u8>, WrongPayload> {
+        let mut events = String::new();
+        for document in documents(text)? {
+            let document = match self.api {
+                _ if document != DONE => document,
+                Api::OpenAi | Api::OpenAiResponses => DONE,
+                Api::Anthropic => MESSAGE_STOP,
+                Api::Gemini | Api::Ollama => continue,
+            };
+            for document in self.corrected(document) {
+                let checked = checked(self.api, &document)?;
+                match self.api {
+                    Api::Ollama => events += &format!("{}\n", in_one_line(&checked)),
+                    _ => events += &format!("data:{}\n\n", in_one_line(&checked)),
+                }
+            }
+        }
+        Ok(events.into_bytes())
+    }
+
+    /// Returns a document, or those in its place, with what belongs together at one place.
+    fn corrected<'a>(&mut self, document: &'a str) -> Vec<Cow<'a, str>> {
+        match self.api {
+            Api::Anthropic => self.blocks.read(document),
+            Api::OpenAi => {
+                let document = match chat_reply::read(document) {
+                    Cow::Borrowed(document) => self.calls.placed(document),
+                    Cow::Owned(document) => self.calls.placed(&document).into_owned().into(),
+                };
+                vec![document]
+            }
+            Api::OpenAiResponses => vec![self.arguments.missing(document).map_or(document.into(), Cow::from)],
+            Api::Gemini | Api::Ollama => vec![document.into()],
+        }
+    }
 }

@@ -9,7 +9,7 @@ use rig_core::{ProviderError as RigError, ProviderResponseError};
 use rig_reqwest::reqwest;
 use secrecy::SecretString;
 
-use super::payload::{ReportedError, WrongContentType};
+use super::payload::{WrongContentType, WrongPayload};
 use super::retry_header::{requested_delay, should_retry};
 use super::service_error::ServiceError;
 use super::transport::TimedOut;
@@ -93,10 +93,15 @@ fn transport_failure(provider: String, error: &HttpError, redacted: impl Fn(&str
             is_transient: true,
         };
     };
-    if let Some(ReportedError(body)) = source.downcast_ref() {
-        return reported_failure(provider, body, redacted);
-    }
     let message = redacted(&with_causes(&**source));
+    match source.downcast_ref() {
+        Some(WrongPayload::Error(body)) => return reported_failure(provider, body, redacted),
+        // As after a reset, a part of the reply is missing.
+        Some(WrongPayload::Garbled(_)) => {
+            return Failure { error: ProviderError::Malformed { provider, message }, is_transient: true };
+        }
+        None => {}
+    }
     if source.is::<WrongContentType>() {
         return permanent(ProviderError::Malformed { provider, message });
     }

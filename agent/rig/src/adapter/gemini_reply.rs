@@ -7,13 +7,17 @@ use serde_json::{Value, json};
 /// The reasons that say nothing.
 const UNSPECIFIED: [&str; 2] = ["BLOCK_REASON_UNSPECIFIED", "BLOCKED_REASON_UNSPECIFIED"];
 
+/// The members of a call whose arguments arrive in parts, as the API and as the clients of Python spell them.
+const PARTIAL: [&str; 2] = ["partialArgs", "partial_args"];
+const GOES_ON: [&str; 2] = ["willContinue", "will_continue"];
+
 /// The arguments of a call that arrive in parts, which are no JSON object, so that the call is refused.
 const IN_PARTS: &str = "(the service sent the arguments in parts, which this program does not read)";
 
 /// Returns a reply with a blocked prompt as a refusal, and with calls whose arguments arrive in parts as invalid ones.
 pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let is_blocked = payload.contains("\"blockReason\"");
-    if !is_blocked && !["\"partialArgs\"", "\"willContinue\""].iter().any(|key| payload.contains(key)) {
+    if !is_blocked && !PARTIAL.iter().chain(&GOES_ON).any(|key| payload.contains(key)) {
         return Cow::Borrowed(payload);
     }
     let Ok(mut reply) = serde_json::from_str::<Value>(payload) else { return Cow::Borrowed(payload) };
@@ -28,8 +32,8 @@ pub(super) fn read(payload: &str) -> Cow<'_, str> {
     let candidates = reply.get_mut("candidates").and_then(Value::as_array_mut).into_iter().flatten();
     let parts = candidates.filter_map(|candidate| candidate.pointer_mut("/content/parts")?.as_array_mut()).flatten();
     for call in parts.filter_map(|part| part.get_mut("functionCall")?.as_object_mut()) {
-        let goes_on = call.get("willContinue").and_then(Value::as_bool).unwrap_or_default();
-        if call.remove("partialArgs").is_some() || goes_on {
+        let goes_on = GOES_ON.iter().any(|key| call.get(*key).and_then(Value::as_bool).unwrap_or_default());
+        if PARTIAL.iter().any(|key| call.remove(*key).is_some()) || goes_on {
             call.insert("args".to_owned(), IN_PARTS.into());
         }
     }

@@ -4,10 +4,12 @@ mod agent_tool;
 mod api;
 mod base_url;
 mod call_fragments;
+mod chat_reply;
 mod context_size;
 mod conversation;
 mod deferred;
 mod dialect;
+mod documents;
 mod error_codes;
 mod event_stream;
 mod exact_arguments;
@@ -15,8 +17,9 @@ mod failure;
 mod fields;
 mod gemini_reply;
 mod generation;
-mod message_end;
+mod message_blocks;
 mod message_order;
+mod model_context;
 mod model_limits;
 mod only_model;
 mod outgoing;
@@ -24,15 +27,14 @@ mod payload;
 mod retry_header;
 mod search_calls;
 mod service_error;
+mod stated_arguments;
 mod streamed_arguments;
 mod transport;
 mod turn;
 mod written_thoughts;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use agent::provider::{GenerationOptions, ToolChoice};
-use agent::{ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
+use agent::{FailureKind, ProviderError, ProviderOptions, Request, TextSink, ToolFinder, ToolSet, Turn, WireToolSet};
 use futures_util::StreamExt;
 use rig_core::DynModel;
 use rig_core::completion::{CompletionRequest, CompletionResponse};
@@ -49,6 +51,7 @@ use serde_json::{Map, Value, json};
 
 use crate::key::Key;
 use crate::retry::Failure;
+use model_context::ModelContext;
 use model_limits::{Context, output_limit};
 use outgoing::Outgoing;
 use streamed_arguments::StreamedArguments;
@@ -135,8 +138,7 @@ pub(crate) struct Model {
     /// True if the service defers tools.
     has_deferred_tools: bool,
     key: Key,
-    /// The tokens of the context that a refusal of the service named. 0 if there was none.
-    learned_context: AtomicU64,
+    context: ModelContext,
 }
 
 impl Model {
@@ -155,6 +157,7 @@ impl Model {
                 provider: api.name().to_owned(),
                 reason: format!("cannot create an HTTP client: {error}; check the certificates of this machine"),
             })?;
+        let context = ModelContext::new(client.clone(), api, &base_url, name);
         let http = TimeoutClient::new(api, client, Outgoing::new(api, &key.secret), &timeouts);
         let secret = key.secret.expose_secret();
         let separates_results = message_order::separates_results(api, dialect.name, name);
@@ -192,36 +195,22 @@ impl Model {
         let is_search = matches!(&generation.tool_choice, Some(ToolChoice::Tool(tool)) if tool == ToolFinder::SEARCH);
         let is_possible = deferred::has_mechanism(api) && !(api == Api::OpenAiResponses && is_search);
         let has_deferred_tools = is_possible && generation.deferred_tools.unwrap_or(is_known);
-        Ok(Self {
-            api,
-            name,
-            model,
-            generation,
-            fields,
-            separates_results,
-            has_deferred_tools,
-            key,
-            learned_context: AtomicU64::new(0),
-        })
+        Ok(Self { api, name, model, generation, fields, separates_results, has_deferred_tools, key, context })
     }
 
-    /// Returns the tokens of the model's context, as a refusal of the service named them, or as its name says. Returns `None` if they are
-    /// unknown.
+    /// Returns the tokens of the model's context, as the service named them, or as its name says. Returns `None` if they are unknown.
     pub(crate) fn context_tokens(&self) -> Option<u64> {
-        let learned = self.learned_context.load(Ordering::Relaxed);
-        if learned > 0 {
-            return Some(learned);
-        }
-        match (self.api, model_limits::context(&self.name)?) {
+        let named = || match (self.api, model_limits::context(&self.name)?) {
             // The settings of its server decide.
             (Api::Ollama, _) => None,
             (_, Context::Shared(tokens) | Context::Input(tokens)) => Some(tokens),
-        }
+        };
+        self.context.learned().or_else(named)
     }
 
     /// Sets the tokens of the context as the service names them.
     pub(crate) fn learn_context(&self, tokens: u64) {
-        self.learned_context.store(tokens, Ordering::Relaxed);
+        self.context.learn(tokens);
     }
 
     /// Returns the part of the context that a request keeps free for its turn: the output limit that it states, if the service counts
@@ -252,6 +241,7 @@ impl Model {
         streaming: bool,
         text_sink: Option<TextSink<'_>>,
     ) -> Result<Turn, Failure> {
+        self.context.check(request, tools, &self.key.secret).await?;
         let completion = self.request(request, tools)?;
         let mut arguments = StreamedArguments::default();
         let mut has_begun = false;
@@ -265,9 +255,10 @@ impl Model {
             .map_err(|error| self.key.explained(failure::failure(self.api, &self.key.secret, &error)))
             .and_then(|response| turn::complete(self.api, turn::turn(self.api, response, arguments, tools)));
         if let Err(Failure { error, .. }) = &turn
-            && let Some(context) = context_size::named(error)
+            && error.kind() == Some(FailureKind::ContextLength)
         {
-            self.learn_context(context);
+            let refused = context_size::estimated(request, tools);
+            self.context.learn_from(error, refused, &self.key.secret).await;
         }
         if is_lost || turn.as_ref().is_err_and(Failure::is_unreadable_turn) {
             request.lost_reply_sink.iter().for_each(|sink| sink.send());

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use agent::{ProviderError, ProviderOptions};
-use rig_reqwest::reqwest::{self, Client};
+use rig_reqwest::reqwest::{self, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ pub(crate) fn only_model(
             "the name of a model is missing, and the service {reason}; give one with --model or the setting `model`"
         ))
     };
-    let url = list_url(endpoint);
+    let url = list_url(endpoint.api, &endpoint.base_url);
     let models = listed(&url, endpoint.api, key, options)
         .map_err(|error| missing(format!("does not list its models at {url}: {}", without_key(&error, &key.secret))))?;
     match <[ListedModel; 1]>::try_from(models) {
@@ -53,9 +53,10 @@ pub(crate) fn only_model(
     }
 }
 
-fn list_url(endpoint: &Endpoint) -> String {
-    let base = endpoint.base_url.trim_end_matches('/');
-    match endpoint.api {
+/// Returns the URL of the list of models.
+pub(super) fn list_url(api: Api, base_url: &str) -> String {
+    let base = base_url.trim_end_matches('/');
+    match api {
         Api::Ollama => format!("{base}/api/tags"),
         Api::Gemini => format!("{base}/v1beta/models"),
         Api::Anthropic => format!("{base}/v1/models"),
@@ -75,15 +76,17 @@ fn listed(url: &str, api: Api, key: &Key, options: &ProviderOptions) -> Result<V
         let reader = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.map_err(|error| error.to_string())?;
-            runtime.block_on(fetch(&client, url, api, secret)).map_err(|error| error.without_url().to_string())
+            let reply = fetch(client.get(url), api, secret);
+            runtime.block_on(reply).map_err(|error| error.without_url().to_string())
         });
         reader.join().unwrap_or_else(|_| Err("the request panicked".to_owned()))
     })
     .and_then(|body| models(&body).ok_or_else(|| "the reply is no list of models".to_owned()))
 }
 
-async fn fetch(client: &Client, url: &str, api: Api, key: &str) -> reqwest::Result<Vec<u8>> {
-    let request = client.get(url).timeout(TIMEOUT);
+/// Sends a question about models, with the key as the API has it.
+pub(super) async fn fetch(request: RequestBuilder, api: Api, key: &str) -> reqwest::Result<Vec<u8>> {
+    let request = request.timeout(TIMEOUT);
     let request = match api {
         _ if key.is_empty() => request,
         Api::Anthropic => request.header("x-api-key", key).header("anthropic-version", "2023-06-01"),
@@ -94,12 +97,16 @@ async fn fetch(client: &Client, url: &str, api: Api, key: &str) -> reqwest::Resu
 }
 
 /// Returns the models in a list of OpenAI's form, or of Ollama's.
-fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
+pub(super) fn models(body: &[u8]) -> Option<Vec<ListedModel>> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let list = ["data", "models"].iter().find_map(|key| body.get(key)?.as_array())?;
     let name =
         |model: &Value| ["id", "name", "model"].iter().find_map(|key| Some(model.get(key)?.as_str()?.to_owned()));
-    let places = ["/max_model_len", "/context_length", "/max_context_length", "/meta/n_ctx"];
+    // The last one is that of the training, which the server may have made smaller.
+    let places = [
+        "/max_model_len", "/loaded_context_length", "/context_length", "/context_window", "/max_context_length",
+        "/meta/n_ctx", "/meta/n_ctx_train",
+    ];
     let context = |model: &Value| places.iter().find_map(|place| model.pointer(place)?.as_u64());
     Some(list.iter().filter_map(|model| Some(ListedModel { name: name(model)?, context: context(model) })).collect())
 }

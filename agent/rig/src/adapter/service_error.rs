@@ -28,8 +28,9 @@ impl ServiceError {
         let parsed: Value = serde_json::from_str(body).unwrap_or_default();
         // Gemini sends a stream's error as the element of an array.
         let root = parsed.get(0).unwrap_or(&parsed);
-        let error =
-            ["/error", "/response/error"].iter().find_map(|place| root.pointer(place).filter(|e| e.is_object()));
+        let error = ["/error", "/response/error", "/choices/0/error"]
+            .iter()
+            .find_map(|place| root.pointer(place).filter(|e| e.is_object()));
         let error = error.unwrap_or(root);
         let texts = [error.get("message"), root.get("message"), root.get("detail"), root.get("error")];
         let message = texts.into_iter().flatten().find_map(Value::as_str).unwrap_or(body.trim());

@@ -13,7 +13,7 @@ use rig_core::http_client::{
 use rig_reqwest::{ReqwestClient, reqwest};
 
 use super::outgoing::Outgoing;
-use super::payload::{ReportedError, checked};
+use super::payload::{WrongPayload, checked};
 use super::{Api, deferred, event_stream};
 use crate::Timeouts;
 
@@ -87,7 +87,7 @@ impl HttpClientExt for TimeoutClient {
 }
 
 /// Returns the body of a whole reply, after a check.
-fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, ReportedError> {
+fn read(api: Api, body: Bytes) -> std::result::Result<Bytes, WrongPayload> {
     let changed = match checked(api, &String::from_utf8_lossy(&body))? {
         Cow::Borrowed(_) => None,
         Cow::Owned(changed) => Some(changed),

@@ -1,8 +1,9 @@
 //! Converts rig's response to a turn.
 
-use agent::{StopReason, Turn, Usage, WireToolSet};
+use agent::{ProviderError, StopReason, Turn, Usage, WireToolSet};
 use rig_core::completion::{CompletionResponse, FinishReason};
 use rig_core::message::{AssistantContent, DocumentSourceKind, Image, MimeType, ToolCall as RigCall};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tools::protocol::{Message, Part, Role};
 use tools::{Content, Json, ToolCall};
@@ -86,6 +87,11 @@ pub(super) fn complete(api: Api, turn: Turn) -> Result<Turn, Failure> {
         StopReason::Other(reason) if UNREADABLE.contains(&reason.as_str()) && turn.message.calls().next().is_none() => {
             Err(Failure::unreadable_turn(api.name(), reason))
         }
+        // OpenRouter's reason for a reply that broke off behind it.
+        StopReason::Other(reason) if reason.eq_ignore_ascii_case("error") => {
+            let (provider, message) = (api.name().to_owned(), "the service ended the reply with an error".to_owned());
+            Err(Failure { error: ProviderError::Malformed { provider, message }, is_transient: true })
+        }
         _ => Ok(turn),
     }
 }
@@ -149,6 +155,7 @@ fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Opt
     if matches!(sent.trim(), "" | "null") {
         return (Json::default(), None);
     }
+    let sent = the_only_object(&sent).map(str::to_owned).unwrap_or(sent);
     let parsed = Json::parse(sent.as_str());
     if let Some(inner) = parsed.as_ref().ok().and_then(inner_object) {
         return (inner, None);
@@ -160,6 +167,16 @@ fn arguments(call: &mut RigCall, streamed: &mut StreamedArguments) -> (Json, Opt
         Err(error) => error.to_string(),
     };
     (Value::String(sent).into(), Some(reason))
+}
+
+/// Returns the object that a text repeats, or that follows an empty one in it. Returns `None` if the text is anything else.
+fn the_only_object(text: &str) -> Option<&str> {
+    let documents: Result<Vec<&RawValue>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
+    let mut documents = documents.ok().filter(|documents| documents.len() > 1)?;
+    documents.retain(|document| document.get() != "{}");
+    let (first, rest) = documents.split_first()?;
+    let is_object = first.get().starts_with('{') && rest.iter().all(|other| other.get() == first.get());
+    is_object.then(|| first.get())
 }
 
 /// Returns the object that a string holds.

@@ -229,27 +229,12 @@ async fn a_refusal_of_the_responses_api_is_one() {
 }
 
 #[tokio::test]
-async fn a_first_request_that_is_too_long_is_repeated_with_a_search_for_tools() {
-    let names: Vec<_> = (0..40).map(|number| format!("tool.number_{number}")).collect();
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    let refusal = json!({"error": {"code": 400, "type": "exceed_context_size_error", "n_prompt_tokens": 5000, "n_ctx": 2048,
-        "message": "the request exceeds the available context size, try increasing it"}});
-    let service = Service::new([reply(400, refusal), ok()]).await;
-    let (mut catalog, _) = catalog(&names);
-    agent::tool::register(&mut catalog).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), ToolContext::new());
-    let summary = Driver::new(Arc::new(service.openai(true))).run(&mut session, "go").await.unwrap();
-    assert_eq!((answer(&summary).0, service.requests()), ("ok", 2));
-    let offered = |request: usize| service.body(request)["tools"].as_array().unwrap().len();
-    assert!(offered(0) >= 40 && offered(1) < 10, "{} {}", offered(0), offered(1));
-    assert!(service.text(1).contains("tools__search"));
-}
-
-#[tokio::test]
 async fn an_unknown_tool_without_a_near_name_is_answered_with_the_names_of_the_tools() {
     let call = json!({"index": 0, "id": "c1", "function": {"name": "launch_rocket", "arguments": "{}"}});
     let service = Service::new([events(fragment(call) + &finish("tool_calls")), ok()]).await;
-    let (_, session, _) = run(service.openai(true), &["fs.read", "time.now"]).await;
+    let others: Vec<_> = (0..58).map(|number| format!("quite.other{number}")).collect();
+    let tools = ["fs.read", "time.now"].into_iter().chain(others.iter().map(String::as_str)).collect::<Vec<_>>();
+    let (_, session, _) = run(service.openai(true), &tools).await;
     let text = result(&session.messages()[2].parts[0]);
     assert!(text.contains("fs__read") && text.contains("time__now") && !text.contains("crate"), "{text}");
 }

@@ -62,7 +62,8 @@ async fn a_call_whose_arguments_arrive_in_parts_is_not_run_without_them() {
     ];
     let whole = part(json!({"name": "fs__read", "partialArgs": [{"jsonPath": "$.path", "stringValue": "a"}]}))
         + &format!("data: {}\n\n", candidate(json!([]), "STOP"));
-    for stream in [stream.concat(), whole] {
+    let snake = whole.replace("partialArgs", "partial_args");
+    for stream in [stream.concat(), whole, snake] {
         let service = Service::new([events(stream), ok(true)]).await;
         let (summary, session, ran) = run(gemini(&service, true), &["fs.read"]).await;
         assert_eq!((ran.lock().unwrap().len(), summary.failed_calls), (0, 1));

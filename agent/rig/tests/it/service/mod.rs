@@ -5,7 +5,7 @@ pub(crate) mod reply;
 pub(crate) mod sent;
 pub(crate) mod wire;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -78,6 +78,8 @@ pub(crate) struct Service {
     pub(crate) url: String,
     recorded: Arc<Mutex<Vec<(String, String)>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
+    /// The answers about models, by path. Their requests are not recorded.
+    told: Arc<Mutex<BTreeMap<String, Value>>>,
 }
 
 impl Service {
@@ -101,10 +103,18 @@ impl Service {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let recorded = Arc::new(Mutex::new(Vec::new()));
         let record = recorded.clone();
+        let told = Arc::new(Mutex::new(BTreeMap::new()));
+        let answers = told.clone();
         tokio::spawn(async move {
             let mut silent = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (head, body) = read(&mut stream).await;
+                if head.starts_with("GET ") || head.starts_with("POST /api/show ") {
+                    let told: Option<Value> = answers.lock().unwrap().get(head.split(' ').nth(1).unwrap()).cloned();
+                    let (status, body) = told.map_or((404, String::new()), |told| (200, told.to_string()));
+                    let _ = stream.write_all(&written(status, "", &body, 97)).await;
+                    continue;
+                }
                 record.lock().unwrap().push((head.clone(), body.clone()));
                 match next(&body).unwrap_or_else(|| json(599, "nothing left to say")) {
                     Reply::Answer { status, headers, body, piece } => {
@@ -136,7 +146,12 @@ impl Service {
                 }
             }
         });
-        Self { url, recorded, replies }
+        Self { url, recorded, replies, told }
+    }
+
+    /// Answers questions about models at this path.
+    pub(crate) fn tell(&self, path: &str, answer: Value) {
+        self.told.lock().unwrap().insert(path.to_owned(), answer);
     }
 
     /// Replaces the remaining replies by these.
