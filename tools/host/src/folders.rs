@@ -29,8 +29,7 @@ pub fn skills() -> Vec<PathBuf> {
 }
 
 /// Returns the home of the user.
-#[cfg(feature = "mcp")]
-pub(crate) fn home() -> Option<PathBuf> {
+pub fn home() -> Option<PathBuf> {
     Some(base()?.home_dir().to_owned())
 }
 
