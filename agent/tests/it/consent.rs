@@ -1,5 +1,6 @@
 //! Consent of a person to calls.
 
+mod basis;
 mod commands;
 mod hosts;
 

@@ -202,7 +202,11 @@ impl Look<'_> {
 impl Found {
     /// Returns true for a folder that the walls keep.
     pub(crate) fn is_kept_folder(&self) -> bool {
-        self.is_safe && self.stamp.is_none()
+        self.is_safe && self.is_folder()
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        self.stamp.is_none()
     }
 
     /// Returns true if a program must not leave the path behind, unless it is harmless.
@@ -225,8 +229,7 @@ impl Protected {
         {
             match earlier.get(path) {
                 Some(earlier) => {
-                    (found.stamp, found.is_link, found.is_suspect) =
-                        (earlier.stamp, earlier.is_link, earlier.is_suspect);
+                    (found.stamp, found.is_suspect) = (earlier.stamp, earlier.is_suspect);
                     found.former.clone_from(&earlier.former);
                 }
                 None => (found.is_suspect, found.former) = (true, None),
@@ -252,10 +255,8 @@ impl Protected {
 
     /// Returns the paths that are new, changed or gone since, without those below another one.
     pub(crate) fn changed_since<'a>(&'a self, before: &'a Self) -> Vec<&'a Path> {
-        let is_same = |path: &PathBuf| {
-            let state = |found: &Found| (found.is_link, found.stamp);
-            self.found.get(path).map(state) == before.found.get(path).map(state)
-        };
+        let stamp = |found: &Found| found.stamp;
+        let is_same = |path: &PathBuf| self.found.get(path).map(stamp) == before.found.get(path).map(stamp);
         let all: BTreeSet<&PathBuf> = self.found.keys().chain(before.found.keys()).collect();
         without_inner(all.into_iter().filter(|path| !is_same(path)).map(PathBuf::as_path))
     }
@@ -271,10 +272,9 @@ impl Protected {
             }
             let former = before.found.get(path).filter(|former| !former.is_suspect);
             let is_same = |former: &Found| {
-                let is_unchanged = (former.is_link, former.stamp) == (found.is_link, found.stamp);
                 let is_equal = || former.former.as_ref().is_some_and(|former| former.is_at(path));
                 // Behind walls that keep it, only others can have changed it.
-                is_unchanged || former.is_safe || is_equal()
+                former.stamp == found.stamp || former.is_safe || is_equal()
             };
             if former.is_some_and(|former| !former.counts || is_same(former)) {
                 continue;
@@ -289,15 +289,11 @@ impl Protected {
         planted
     }
 
-    /// Returns the protected files that were there before and are gone, although no clause names them.
-    pub(crate) fn removed_since<'a>(&self, before: &'a Self) -> Vec<&'a Path> {
-        let is_gone = |path: &Path| fs::symlink_metadata(path).is_err();
+    /// Returns the files that no clause names and that a program can remove.
+    pub(crate) fn guarded(&self) -> impl Iterator<Item = &Path> {
         let guarded =
-            before.found.iter().filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
-        guarded
-            .map(|(path, _)| path.as_path())
-            .filter(|path| !self.found.contains_key(*path) && is_gone(path))
-            .collect()
+            self.found.iter().filter(|(_, found)| found.is_guarded && found.stamp.is_some() && !found.is_suspect);
+        guarded.map(|(path, _)| path.as_path())
     }
 
     /// Refuses paths that the walls cannot keep: symbolic links, and names that are not Unicode.

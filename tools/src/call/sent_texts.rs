@@ -80,7 +80,6 @@ fn is_choice(schema: &Value, value: &Value) -> bool {
         Value::Object(fields) => fields.iter().any(|(keyword, part)| match (&**keyword, part) {
             ("const", choice) => choice == value,
             ("enum", Value::Array(choices)) => choices.contains(value),
-            ("default" | "examples", _) => false,
             _ => is_choice(part, value),
         }),
         Value::Array(parts) => parts.iter().any(|part| is_choice(part, value)),

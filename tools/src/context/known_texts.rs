@@ -73,7 +73,7 @@ impl KnownTexts {
     pub fn add_prompt(&self, prompt: &str) {
         let own = prompt.split("<<< from ").next().unwrap_or_default();
         let mut texts = self.locked();
-        if texts.ignores_prompts || own.trim().is_empty() {
+        if texts.ignores_prompts {
             return;
         }
         texts.prompts.push_back(Prompt::new(own));
@@ -203,7 +203,7 @@ impl Texts {
             self.stems.clear();
             self.bytes = 0;
         }
-        if length <= MAX_URL_BYTES && set(self).insert(text) {
+        if set(self).insert(text) {
             self.bytes += length;
         }
     }

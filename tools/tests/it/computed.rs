@@ -40,6 +40,12 @@ async fn call(grant: &[&str], text: &str) -> Result<String, ErrorCode> {
 async fn the_grant_has_to_cover_each_target_that_the_function_computes() {
     let granted = ["box:read:b", "box:write:a/one", "box:write:a/two"];
     assert_eq!(call(&granted, "a/one a/two a/one").await.as_deref(), Ok("b: a/one a/two a/one"));
+    let mut catalog = Catalog::new();
+    catalog.submit(&[&SCATTER_TOOL]).unwrap();
+    let arguments = json!({"from": "b", "text": "a/two a/one a/two"});
+    let targets = catalog.get("scatter").unwrap().targets(&arguments.into()).unwrap();
+    let targets: Vec<_> = targets.iter().map(Target::to_string).collect();
+    assert_eq!(targets, ["box:read:b", "box:write:a/one", "box:write:a/two"], "each once");
     for (granted, text) in
         [(&granted[..], "a/one a/three"), (&granted[1..], "a/one"), (&granted[..2], "a/two"), (&[], "a/one")]
     {
@@ -49,7 +55,9 @@ async fn the_grant_has_to_cover_each_target_that_the_function_computes() {
 
 #[tokio::test]
 async fn a_call_is_refused_if_the_function_fails_or_leaves_the_templates() {
-    for text in ["c/one", "", "a/one panic", &"a/x ".repeat(1_025)] {
+    for text in
+        ["c/one", "", "a/one panic", &(0..1_025).map(|number| format!("a/{number}")).collect::<Vec<_>>().join(" ")]
+    {
         assert_eq!(call(&["*:*:**"], text).await, Err(ErrorCode::InvalidArguments), "{}", &text[..text.len().min(20)]);
     }
 }

@@ -68,6 +68,9 @@ async fn a_text_beside_a_url_is_asked_about_unless_the_schema_lists_it_or_a_prom
         (json!({"pages": [URL, "https://a.example/secret"]}), false),
         (json!({"pages": [URL, "https://c.example/"]}), false),
         (json!({"secret": 1}), false),
+        (json!({"body": {"secret": URL}}), false),
+        (json!({"body": [[URL, "https://a.example/secret"]]}), false),
+        (json!({"body": {"red": {"x": "https://a.example/secret"}}}), false),
     ] {
         let mut arguments = more;
         arguments["url"] = URL.into();

@@ -208,3 +208,40 @@ pub(super) fn create_file(path: &Path, content: &[u8]) -> io::Result<File> {
 pub(super) fn path_of(bytes: &Bytes) -> PathBuf {
     OsStr::from_bytes(bytes.as_bytes()).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_way_to_a_spot_has_no_links_and_stays_below_the_root() {
+        let root = tempfile::tempdir().unwrap();
+        let (root, outside) = (root.path().join("root"), root.path().join("outside"));
+        fs::create_dir_all(root.join("real")).unwrap();
+        fs::create_dir(&outside).unwrap();
+        symlink(&outside, root.join("link")).unwrap();
+        assert!(Spot::open(&root, &root.join("real/file"), false).is_ok());
+        for path in ["link/file", "real/../../outside/file", "..", "", "missing/file"] {
+            assert!(Spot::open(&root, &root.join(path), false).is_err(), "{path}");
+        }
+        assert!(Spot::open(&root, &root.join("link/new/file"), true).is_err() && !outside.join("new").exists());
+        assert!(Spot::open(&root, &outside.join("file"), true).is_err() && !root.join("missing").exists());
+    }
+
+    #[test]
+    fn a_former_file_replaces_nothing_and_follows_no_link() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::write(path("target"), "kept").unwrap();
+        symlink("target", path("link")).unwrap();
+        symlink("nowhere", path("dangling")).unwrap();
+        let former = Former::File { mode: 0o644, content: Bytes::new(b"former".to_vec()) };
+        for name in ["target", "link", "dangling"] {
+            assert!(Spot::open(root.path(), &path(name), false).unwrap().restore(&former).is_err(), "{name}");
+        }
+        assert_eq!(fs::read_to_string(path("target")).unwrap(), "kept");
+        assert!(!path("nowhere").exists());
+    }
+}

@@ -58,12 +58,15 @@ pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
     })
 }
 
-/// Removes the folder if it is empty, and keeps its content out of commits otherwise.
+/// Removes the folder if nothing lies aside there, and keeps its content out of commits otherwise.
 pub(super) fn tidy(root: &Path) {
-    let folder = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    if folder.is_ok_and(|folder| unlinkat(folder, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY)) {
+    let ignore = root.join(FOLDER).join(".gitignore");
+    let Ok(ignored) = Spot::open(root, &ignore, false) else { return };
+    let _ = ignored.remove();
+    let above = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    if above.is_ok_and(|above| unlinkat(above, FOLDER, AtFlags::REMOVEDIR) == Err(Errno::NOTEMPTY)) {
         // Without room, a person sees it in the next commit.
-        let _ = create_file(&root.join(FOLDER).join(".gitignore"), b"*\n");
+        let _ = create_file(&ignore, b"*\n");
     }
 }
 
@@ -140,8 +143,10 @@ mod tests {
         {
             assert_eq!(path_of(OsStr::new(name)), None, "{name}");
         }
-        let raw = Path::new(OsStr::from_bytes(b"a%\xff/\n"));
-        assert_eq!(path_of(&name_for(raw)).as_deref(), Some(raw));
+        for raw in [&b"a%\xff/\n"[..], b"a%2Fb"] {
+            let raw = Path::new(OsStr::from_bytes(raw));
+            assert_eq!(path_of(&name_for(raw)).as_deref(), Some(raw));
+        }
         assert!(name_for(Path::new(&"long/".repeat(100))).len() < 255);
     }
 }

@@ -50,11 +50,15 @@ impl Aside {
     ) -> Outcome {
         let counts = |path: &&Path| only.is_empty() || only.iter().any(|only| only == path);
         let planted: Vec<&Path> = now.planted_since(before, look).into_iter().filter(counts).collect();
-        let removed: Vec<&Path> = now.removed_since(before).into_iter().filter(counts).collect();
+        // What lies behind a new link is not what was there.
+        let is_gone = |path: &&Path| !Spot::open(look.root, path, false).is_ok_and(|spot| spot.exists());
+        let removed: Vec<&Path> = before.guarded().filter(is_gone).filter(counts).collect();
         let mut outcome = Outcome { aside: self.move_all(look, before, &planted, origin), ..Outcome::default() };
         let stuck = outcome.aside.iter().filter(|file| file.place.is_none());
         outcome.unfinished = stuck.map(|file| file.origin.clone()).collect();
-        let moved = outcome.aside.iter().filter(|file| file.place.is_some() && file.was_there);
+        // The files of a folder that was replaced are among the removed ones.
+        let was_file = |path: &Path| before.found.get(path).is_some_and(|found| !found.is_folder());
+        let moved = outcome.aside.iter().filter(|file| file.place.is_some() && was_file(&file.origin));
         let moved: Vec<(PathBuf, bool)> = moved.map(|file| (file.origin.clone(), false)).collect();
         let removed = removed.into_iter().map(|path| (path.to_owned(), true));
         for (path, is_removed) in moved.into_iter().chain(removed) {

@@ -35,7 +35,7 @@ impl Settled {
         let outcome = aside.map(|aside| aside.set_aside(look, before, now, &[], origin)).unwrap_or_default();
         let group = |file: &SetAside| {
             let below = file.origin.strip_prefix(look.root).ok()?;
-            let first = below.iter().next().filter(|first| below.iter().count() > 1 && !before.top.contains(*first));
+            let first = below.iter().next().filter(|first| !before.top.contains(*first));
             first.map(|first| first.to_string_lossy().into_owned())
         };
         let groups = outcome.aside.iter().map(group).collect();

@@ -185,7 +185,8 @@ mod tests {
     fn the_settings_of_a_repository_are_told_from_its_data() {
         for setting in [
             ".git/config", ".git/hooks/a", ".git/remotes/origin", ".git/branches/a", ".git/rebase-merge/strategy",
-            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin",
+            ".git/rebase-merge/strategy_opts", ".git/sequencer/opts", ".git/modules/a/remotes/origin", ".git",
+            ".git/hooks/refs", ".GIT/config", "a/.bare/config", "refs/config",
         ] {
             assert!(!is_data(setting), "{setting}");
         }
@@ -197,8 +198,107 @@ mod tests {
             ".git/modules/a/refs/remotes/origin/main",
             ".git/modules/a/logs/refs/remotes/origin/main",
             ".git/sequencer/head",
+            ".GIT/index",
+            "a/.bare/index",
         ] {
             assert!(is_data(data), "{data}");
+        }
+    }
+
+    /// Writes the parts of a repository that runs nothing.
+    fn create_repository(folder: &Path) {
+        for inner in ["objects", "refs", "hooks"] {
+            fs::create_dir_all(folder.join(inner)).unwrap();
+        }
+        fs::write(folder.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::write(folder.join("config"), "[core]\n\tbare = false\n").unwrap();
+    }
+
+    #[test]
+    fn a_new_repository_is_harmless_if_all_of_its_parts_are() {
+        type Change = fn(&Path);
+        let changes: [(bool, Change); 13] = [
+            (true, |_| {}),
+            (true, |git| fs::write(git.join("HEAD"), "a".repeat(40)).unwrap()),
+            (true, |git| fs::write(git.join("hooks/pre-push.sample"), "").unwrap()),
+            (false, |git| fs::write(git.join("HEAD"), "a".repeat(39)).unwrap()),
+            (false, |git| fs::write(git.join("HEAD"), "x".repeat(40)).unwrap()),
+            (false, |git| fs::write(git.join("HEAD"), "ref: ../elsewhere").unwrap()),
+            (false, |git| fs::remove_file(git.join("HEAD")).unwrap()),
+            (false, |git| fs::remove_file(git.join("config")).unwrap()),
+            (false, |git| fs::remove_dir(git.join("objects")).unwrap()),
+            (false, |git| fs::remove_dir(git.join("refs")).unwrap()),
+            (false, |git| fs::write(git.join("config"), "#".repeat(300_000)).unwrap()),
+            (false, |git| {
+                fs::rename(git.join("HEAD"), git.join("other")).unwrap();
+                std::os::unix::fs::symlink("other", git.join("HEAD")).unwrap();
+            }),
+            (false, |git| {
+                fs::create_dir_all(git.join("a/hooks")).unwrap();
+                fs::write(git.join("a/hooks/x"), "").unwrap();
+            }),
+        ];
+        for (number, (expected, change)) in changes.into_iter().enumerate() {
+            let root = tempfile::tempdir().unwrap();
+            let git = root.path().join(".git");
+            create_repository(&git);
+            change(&git);
+            assert_eq!(is_harmless_repository(&git, root.path()), expected, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_a_submodule_leads_to_a_module_of_a_repository_of_the_workspace() {
+        let above = tempfile::tempdir().unwrap();
+        let root = above.path().join("root");
+        for module in [".git/modules/a", ".git/modules", "other/a", "../outside/.git/modules/a"] {
+            create_repository(&root.join(module));
+        }
+        fs::create_dir(root.join("sub")).unwrap();
+        std::os::unix::fs::symlink("../../../outside/.git/modules/a", root.join(".git/modules/link")).unwrap();
+        let absolute = root.join(".git/modules/a");
+        for (target, expected) in [
+            ("../.git/modules/a", true),
+            (absolute.to_str().unwrap(), true),
+            ("../.git/modules", false),
+            ("../.git/modules/link", false),
+            ("../.git/modules/missing", false),
+            ("../other/a", false),
+            ("../../outside/.git/modules/a", false),
+        ] {
+            fs::write(root.join("sub/.git"), format!("gitdir: {target}\n")).unwrap();
+            assert_eq!(is_harmless_repository(&root.join("sub/.git"), &root), expected, "{target}");
+        }
+        fs::write(root.join("sub/.git"), "gitdir: ../.git/modules/a\n").unwrap();
+        fs::write(root.join(".git/modules/a/hooks/x"), "").unwrap();
+        assert!(!is_harmless_repository(&root.join("sub/.git"), &root), "the module runs something");
+    }
+
+    #[test]
+    fn a_file_in_a_folder_of_git_is_judged_by_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let check = |names: &str, text: &str| {
+            fs::write(&path, text).unwrap();
+            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, false)
+        };
+        for (names, text) in [
+            ("config", "[user]\nemail = a"),
+            ("modules/a/config", "[core]\nworktree = ../../../a"),
+            ("index", ""),
+            ("rebase-merge/strategy", "ort\n"),
+            ("rebase-merge/git-rebase-todo", "# a\npick 1 a\n"),
+        ] {
+            assert!(check(names, text), "{names} {text}");
+        }
+        for (names, text) in [
+            ("config.worktree", "[user]\nemail = a"),
+            ("config", "[core]\nworktree = ../../../a"),
+            ("rebase-merge/strategy", "evil\n"),
+            ("rebase-merge/git-rebase-todo", "exec evil\n"),
+            ("commondir", ".."),
+        ] {
+            assert!(!check(names, text), "{names} {text}");
         }
     }
 }

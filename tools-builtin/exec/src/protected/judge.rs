@@ -20,8 +20,8 @@ const OUTPUTS: [&str; 14] = [
 ];
 
 /// The files from which agents take instructions in whatever folder they work.
-const INSTRUCTIONS: [&str; 7] =
-    ["AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "toolcrib.toml"];
+const INSTRUCTIONS: [&str; 6] =
+    ["AGENTS.md", "AGENTS.override.md", "AGENT.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md"];
 
 /// Decides which paths are protected. Holds no services, so that it can outlive its call.
 #[derive(Clone)]

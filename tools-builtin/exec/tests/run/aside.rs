@@ -1,5 +1,8 @@
 //! Protected files that programs create or change: they lie aside when the program has ended, until a person puts them back.
 
+mod asked;
+mod back;
+mod died;
 mod room;
 
 use std::ffi::OsStr;
@@ -208,7 +211,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             for answer in [None, Some(true)] {
                 let place = Place::new(layers, &files);
                 symlink("plain", place.workspace.join(".envrc")).unwrap();
-                fs::set_permissions(place.workspace.join("AGENTS.md"), fs::Permissions::from_mode(0o640)).unwrap();
+                fs::set_permissions(place.workspace.join("AGENTS.md"), fs::Permissions::from_mode(0o1640)).unwrap();
                 let script = "echo new > AGENTS.md; rm .vscode/tasks.json; ln -s ../x .vscode/tasks.json; echo evil > .git/hooks/pre-push
                               ln -sf evil .envrc; echo x > .vscode/new";
                 let (result, _) = place.sh(&ALL, script, answer);
@@ -216,12 +219,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(place.workspace.read("AGENTS.md"), expected, "{result}");
                 if answer.is_none() {
                     assert_eq!(place.workspace.read(".vscode/tasks.json"), "old");
-                    let mode = |path| fs::metadata(place.workspace.join(path)).unwrap().permissions().mode() & 0o777;
-                    assert_eq!(mode("AGENTS.md"), 0o640);
+                    let mode = |path| fs::metadata(place.workspace.join(path)).unwrap().permissions().mode() & 0o7777;
+                    assert_eq!(mode("AGENTS.md"), 0o1640);
                     assert_eq!(place.workspace.read(".git/hooks/pre-push"), "old");
                     assert_eq!(fs::read_link(place.workspace.join(".envrc")).unwrap(), Path::new("plain"));
                     let moved = [".envrc", ".git/hooks/pre-push", ".vscode/new", ".vscode/tasks.json", "AGENTS.md"];
                     assert_eq!(place.aside(), moved);
+                    assert_eq!(place.told.lock().unwrap().len(), moved.len(), "each is told once");
                 }
             }
         }),
@@ -301,6 +305,16 @@ pub(crate) fn trials() -> Vec<Trial> {
             let call = json!({"program": "git", "args": ["config", "user.email", "me@home.example"]});
             let (_, questions) = place.run(&grant, call.clone(), Some(false));
             assert_eq!((questions.len(), config().contains("me@home.example")), (1, false));
+            let script = ("set.sh", json!({"program": "sh", "args": ["set.sh"]}));
+            place.workspace.write(script.0, "git config user.email me@home.example\n");
+            for (clause, call) in [
+                ("fs:write:git config user.email me@home.example", &call),
+                ("exec:write:git config user.*", &call),
+                ("exec:write:sh set.sh", &script.1),
+            ] {
+                let (_, questions) = place.run(&[&grant[..], &[clause]].concat(), call.clone(), Some(false));
+                assert_eq!((questions.len(), config().contains("me@home.example")), (1, false), "{clause}");
+            }
             let spelled = [&grant[..], &["exec:write:git config user.email me@home.example"]].concat();
             let (_, questions) = place.run(&spelled, call, None);
             assert_eq!((questions.len(), config().contains("me@home.example")), (0, true));
@@ -462,30 +476,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(place.aside(), [".envrc", ".vscode"]);
             assert!(!place.exists(".envrc") && !place.exists(".vscode") && place.exists("old/.envrc"));
         }),
-        trials_of("the_next_look_finds_what_a_host_that_died_left", |layers| {
-            if !layers.confinement().is_ok_and(|it| it.keeps_protected_paths()) {
-                return;
-            }
-            let place = Place::new(layers, &[("old/AGENTS.md", "old"), (".vscode/settings.json", "old")]);
-            let session = Session::with_sandbox(&place.workspace, &crate::background::session::ALL, place.sandbox());
-            let answer = session
-                .start("sh", &["-c", "echo evil > AGENTS.md; mkdir sub; echo > sub/.envrc; echo ready; sleep 60"]);
-            session.read_on(answer, "t1", "ready");
-            let other = Aside::new(place.folder.path().join("aside"));
-            let found: Vec<String> = other.recover(&place.root()).into_iter().map(|file| file.path).collect();
-            assert_eq!(found, ["AGENTS.md", "sub/.envrc"], "another session looks while the program runs");
-            place.workspace.write("CLAUDE.md", "later");
-            // As if the process were killed: nothing runs after the program.
-            let Session { host, runtime } = session;
-            drop(host);
-            Arc::into_inner(runtime).unwrap().shutdown_background();
-            until("the record is free", || {
-                !other.recover(Path::new("/elsewhere")).is_empty() || !place.exists("CLAUDE.md")
-            });
-            assert!(place.exists("old/AGENTS.md") && place.exists(".vscode/settings.json"));
-            assert_eq!(place.aside(), ["AGENTS.md", "CLAUDE.md", "sub/.envrc"]);
-            assert!(other.recover(&place.root()).is_empty());
-        }),
     ];
-    all.into_iter().flatten().chain(room::trials()).collect()
+    let further = [asked::trials(), back::trials(), died::trials(), room::trials()];
+    all.into_iter().chain(further).flatten().collect()
 }

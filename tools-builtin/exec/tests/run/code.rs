@@ -88,6 +88,26 @@ pub(crate) fn trials() -> Vec<Trial> {
                 }
             }
         }),
+        trial("a_file_of_data_that_a_command_takes_for_code_is_bound_however_it_is_named", || {
+            let workspace = project();
+            let absolute = workspace.path().canonicalize().unwrap().join("data.csv");
+            workspace.write("package.json", r#"{"scripts": {"test": "node sub/test"}}"#);
+            workspace.write("Makefile", "all:\n\tsub/x.sh\n");
+            workspace.write("sub/x.sh", "#!/bin/sh\npython3 part.py\n");
+            for ((tool, arguments), file) in [
+                (run("python3", &["my data.csv"]), "my data.csv"),
+                (run("python3", &[absolute.to_str().unwrap()]), "data.csv"),
+                (("exec.shell", json!({"script": "python3 < data.csv"})), "data.csv"),
+                (run("npm", &["test"]), "sub/test.js"),
+                (run("make", &[]), "sub/part.py"),
+            ] {
+                workspace.write(file, "old\n");
+                let before = preview(&workspace, tool, arguments.clone());
+                assert!(matches!(before.basis(), Basis::Content(_)), "{tool} {arguments}");
+                workspace.write(file, "other\n");
+                assert_ne!(preview(&workspace, tool, arguments.clone()).basis(), before.basis(), "{tool} {arguments}");
+            }
+        }),
         trial("an_approval_of_a_build_tool_outlives_a_change_of_what_it_builds", || {
             for (program, args) in [
                 ("cargo", &["test"] as &[&str]),
@@ -118,6 +138,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 ("sh", &["run.sh"]),
                 ("./run.sh", &[]),
                 ("node_modules/.bin/lint", &[]),
+                ("./cargo", &[]),
                 ("env", &["A=b", "make"]),
             ] {
                 let (tool, arguments) = run(program, args);

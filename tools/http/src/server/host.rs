@@ -47,3 +47,34 @@ impl AllowedHosts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use http::header::HOST;
+
+    use super::*;
+
+    #[test]
+    fn only_requests_that_name_this_server_and_come_from_no_page_are_allowed() {
+        let further = ["app.example".to_owned(), "proxy.example:8443".to_owned()];
+        let any = AllowedHosts::new("0.0.0.0:80".parse().unwrap(), &further);
+        let one = AllowedHosts::new("192.0.2.1:80".parse().unwrap(), &[]);
+        let check = |hosts: &AllowedHosts, host: &str, origin: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, HeaderValue::from_str(host).unwrap());
+            headers.extend(origin.map(|origin| (ORIGIN, HeaderValue::from_str(origin).unwrap())));
+            hosts.check(&Uri::from_static("/"), &headers).is_ok()
+        };
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1", "[::1]:80", "app.example", "proxy.example:8443"] {
+            assert!(check(&any, host, None), "{host}");
+        }
+        for host in ["0.0.0.0", "evil.example", "192.0.2.1", "localhost:81", "app.example:8443", "proxy.example"] {
+            assert!(!check(&any, host, None), "{host}");
+        }
+        assert!(check(&one, "192.0.2.1", None) && !check(&one, "app.example", None));
+        for origin in ["http://localhost", "null", "http://evil.example"] {
+            assert!(!check(&any, "localhost", Some(origin)), "{origin}");
+        }
+    }
+}

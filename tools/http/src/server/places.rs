@@ -193,4 +193,39 @@ mod tests {
         let all: Vec<_> = (0..4).map(|_| own.take(loopback).unwrap()).collect();
         assert!(all.iter().all(|place| !place.ended().is_cancelled()));
     }
+
+    #[test]
+    fn a_client_with_its_share_of_the_places_takes_none_of_others() {
+        let places = Places::new(4);
+        let others: Vec<_> = (0..2).map(|_| places.take(at(2)).unwrap()).collect();
+        let kept = places.take(at(1)).unwrap();
+        kept.keep();
+        let idle = places.take(at(1)).unwrap();
+        // The same client by another spelling of its address.
+        let mapped = SocketAddr::new("::ffff:192.0.2.1".parse().unwrap(), 2);
+        let next = places.take(mapped).unwrap();
+        assert!(idle.ended().is_cancelled() && !kept.ended().is_cancelled() && !next.ended().is_cancelled());
+        assert!(others.iter().all(|place| !place.ended().is_cancelled()));
+    }
+
+    #[tokio::test]
+    async fn a_wait_for_room_ends_when_a_place_is_released_or_free() {
+        use std::time::Duration;
+        use tokio::time::timeout;
+
+        let places = Places::new(1);
+        let is_room = async || timeout(Duration::from_millis(20), places.wait_for_room()).await.is_ok();
+        assert!(is_room().await);
+        let place = places.take(at(1)).unwrap();
+        assert!(is_room().await, "it is idle");
+        place.keep();
+        assert!(!is_room().await);
+        let room = timeout(Duration::from_secs(5), places.wait_for_room());
+        let (room, ()) = tokio::join!(room, async { place.release() });
+        assert!(room.is_ok());
+        place.keep();
+        let room = timeout(Duration::from_secs(5), places.wait_for_room());
+        let (room, ()) = tokio::join!(room, async { drop(place) });
+        assert!(room.is_ok() && is_room().await);
+    }
 }

@@ -251,7 +251,9 @@ async fn an_address_that_others_reach_requires_a_token() {
         server.serve_http(listener, &options, shutdown).await
     };
     assert!(matches!(serve(HttpOptions::new()).await, Err(HttpError::TokenRequired { .. })));
-    assert!(matches!(HttpOptions::new().with_token("short"), Err(HttpError::ShortToken { length: 5 })));
+    for short in ["", "short", "0123456789abcde"] {
+        assert!(matches!(HttpOptions::new().with_token(short), Err(HttpError::ShortToken { .. })), "{short}");
+    }
     serve(HttpOptions::new().with_token("0123456789abcdef").unwrap()).await.unwrap();
 }
 
@@ -278,12 +280,17 @@ fn initialize() -> String {
 #[tokio::test]
 async fn a_request_has_one_host_and_at_most_one_origin() {
     let (catalog, ..) = waiting();
-    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let options = HttpOptions::new().with_origin("https://app.example:443");
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), options).await;
     let port = address.port();
     let absolute = format!("http://localhost:{port}/mcp");
     for (target, headers, expected) in [
         ("/mcp", "Host: localhost\r\n".to_owned(), 200),
         ("/mcp", format!("Host: localhost:{port}\r\nOrigin: http://localhost:{port}\r\n"), 200),
+        ("/mcp", "Host: localhost\r\nOrigin: https://app.example:443\r\n".to_owned(), 200),
+        ("/mcp", "Host: localhost\r\nOrigin: https://other.example:443\r\n".to_owned(), 403),
+        ("/mcp", "Host: localhost\r\nOrigin: http://localhost:1\r\n".to_owned(), 403),
+        ("/mcp", "Host: other.example\r\n".to_owned(), 403),
         (&absolute, format!("Host: localhost:{port}\r\n"), 200),
         (&absolute, "Host: localhost\r\n".to_owned(), 400),
         ("/mcp", String::new(), 400),
@@ -330,6 +337,36 @@ async fn a_session_beyond_the_limit_ends_the_one_that_was_idle_for_longest() {
         () = tokio::time::sleep(Duration::from_millis(50)) => {}
     }
     assert_eq!(connect(modern()).await.list_all_tools().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_session_that_was_never_used_is_ended_before_one_that_was() {
+    let (catalog, ..) = waiting();
+    let (address, ..) = listen(&server(catalog, ToolContext::new()), HttpOptions::new()).await;
+    let begin = async || begin_session(&mut TcpStream::connect(address).await.unwrap()).await;
+    let ping = async |id: &str| {
+        let headers = format!("Host: localhost\r\nMcp-Session-Id: {id}\r\n");
+        status(address, "/mcp", &headers, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await
+    };
+    let used = begin().await;
+    assert_eq!(ping(&used).await, 200);
+    let first = begin().await;
+    for _ in 2..HttpOptions::MAX_SESSIONS {
+        begin().await;
+    }
+    begin().await;
+    assert_eq!((ping(&used).await, ping(&first).await), (200, 404));
+}
+
+#[tokio::test]
+async fn the_address_that_is_served_is_a_name_of_the_server() {
+    let (catalog, ..) = waiting();
+    let Ok(listener) = TcpListener::bind("127.0.0.2:0").await else { return };
+    let (address, server) = (listener.local_addr().unwrap(), server(catalog, ToolContext::new()));
+    tokio::spawn(async move { server.serve_http(listener, &HttpOptions::new(), CancellationToken::new()).await });
+    for (host, expected) in [("127.0.0.2", 200), ("127.0.0.3", 403)] {
+        assert_eq!(status(address, "/mcp", &format!("Host: {host}\r\n"), &initialize()).await, expected, "{host}");
+    }
 }
 
 #[tokio::test]

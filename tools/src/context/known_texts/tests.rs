@@ -27,7 +27,7 @@ fn a_run_of_words_of_a_prompt_may_follow_the_host() {
     let yes = [
         "", "/", "/#fragment", "/weather", "/weather#fragment", "/v1/forecast?id=42-b", "/v1/forecast", "/docs/",
         "/berlin%20and%20new", "/New+York", "/New%20York", "/Gr%C3%B6%C3%9Fe", "/Größe", "/größe",
-        "/v1%2Fforecast%3Fid%3D42-b", "/v1%2Fforecast", "/weather%20in%20Berlin",
+        "/v1%2Fforecast%3Fid%3D42-b", "/v1%2Fforecast", "/weather%20in%20Berlin", "/v1/", "/v1%2F",
     ];
     assert_known(&known, true, &yes);
     let no = [
@@ -35,7 +35,7 @@ fn a_run_of_words_of_a_prompt_may_follow_the_host() {
         "/weather-in-Berlin", "/weather/", "//weather", "/weather//", "/weather?", "/weather?&&", "/?weather",
         "/?q=weather", "/.weather", "/WEATHER", "/berlin%20and%20New", "/weaTher", "/%77eather", "/Gr%c3%b6%c3%9fe",
         "/v1%2Fforecast?id=42-b", "/New+York%2C%20from", "/forecast?id=4", "/weather%00", "/weather%zz", "/weather%2",
-        "/../weather", "/%2e%2e/weather", "/weather;Berlin", "/weather\\Berlin",
+        "/../weather", "/%2e%2e/weather", "/weather;Berlin", "/weather\\Berlin", "/-b", "/%20Berlin", "//v1", "/%2Fv1",
     ];
     assert_known(&known, false, &no);
     for url in ["", "weather", "api.example.org/weather", "https://a@api.example.org/", "https:///", "wss://a.example/"]
@@ -78,7 +78,9 @@ fn a_url_of_a_prompt_is_known_and_a_changed_one_is_not() {
     let yes = ["/a/b/c/d/e/f/g/h/i?a=b&a=b", "/a/b/c/d/e/f/g/h/i?a=b&a=b#other", "/x_(y)/z"];
     assert_known(&known, true, &yes);
     assert_known(&known, false, &["/a/b/c/d/e/f/g/h/i?a=b&a=bc", "/a/b/c/d/e/f/g/h/i?a=b&a=", "/x_(y)/"]);
-    for url in ["HTTPS://API.example.org:443/x_(y)/z", "https://other.example/"] {
+    let known = self::known("read https://api.example.org/x_(y)/z, HTTPS://b.example/X and src/a/main.rs");
+    assert!(!known.contains("https://src/a/read"));
+    for url in ["HTTPS://API.example.org:443/x_(y)/z", "https://other.example/", "https://b.example/X"] {
         assert!(known.contains(url), "{url}");
     }
     let long = format!("/{}", "x/".repeat(20));
@@ -110,13 +112,13 @@ fn a_link_is_known_for_the_host_of_its_document_alone() {
 
 #[test]
 fn a_host_is_known_if_it_was_read_or_stands_in_a_prompt() {
-    let known = known("look at docs.example, and at https://a.example/x or b.example/y");
-    known.add_url("https://read.example/x");
+    let known = known("look at docs.example, and at https://a.example/x or b.example/y or https://[2001:db8::1]/z");
+    known.add_url("https://read.example/x?y=z");
     known.add_links("https://read.example/", "https://link.read.example/");
-    for host in ["docs.example", "a.example", "b.example", "read.example", "A.EXAMPLE"] {
+    for host in ["docs.example", "a.example", "b.example", "read.example", "A.EXAMPLE", "[2001:db8::1]"] {
         assert!(known.contains_host(&format!("https://{host}/")), "{host}");
     }
-    for host in ["other.example", "secret.a.example", "link.read.example", "a.example:81", "x.example"] {
+    for host in ["other.example", "src", "secret.a.example", "link.read.example", "a.example:81", "x.example"] {
         assert!(!known.contains_host(&format!("https://{host}/")), "{host}");
     }
 }
@@ -132,6 +134,27 @@ fn prompts_of_strangers_and_text_from_outside_do_not_count() {
     assert_known(&known, false, &["/secret"]);
     known.ignore_prompts();
     assert_known(&known, false, &["/chose", "/a/b"]);
+}
+
+#[test]
+fn urls_and_texts_of_earlier_calls_are_known() {
+    let known = KnownTexts::new();
+    let arguments = serde_json::json!({"url": format!("{HOST}/a/x"), "more": [{"url": "HTTPS://api.example.org/b"}], "text": "secret"});
+    known.add_call(&arguments.into());
+    assert_known(&known, true, &["/a/x", "/b"]);
+    assert_known(&known, false, &["/a", "/secret"]);
+    known.add_text("one text");
+    assert!(known.contains_text("one text") && !known.contains_text("one"));
+}
+
+#[test]
+fn a_spelling_with_escapes_is_one_of_three() {
+    let known = known("the share of a/b%c is 5%");
+    assert_known(&known, true, &["/a/b%25c", "/a%2Fb%25c"]);
+    assert_known(&known, false, &["/a/b%c", "/a/b%2525c"]);
+    known.add_url(&format!("{HOST}/ä/x?a=1"));
+    assert_known(&known, true, &["/%C3%A4/x?a=1", "/ä/x?a=1"]);
+    assert_known(&known, false, &["/%c3%a4/x?a=1"]);
 }
 
 #[test]

@@ -35,29 +35,27 @@ impl UrlParts {
         &self.text[..end]
     }
 
-    /// Returns each beginning of the text that is the root or ends in `/` or `=`, with the rest.
+    /// Returns each beginning of the text that ends in `/` or `=`, with the rest. One shorter than the root is no [stem](Self::stem).
     pub(super) fn splits(&self) -> impl Iterator<Item = (&str, &str)> {
-        let ends = self.text.match_indices(['/', '=']).map(|(at, _)| at + 1).filter(|end| *end >= self.root);
-        ends.map(|end| self.text.split_at(end))
+        self.text.match_indices(['/', '=']).map(|(at, _)| self.text.split_at(at + 1))
     }
 }
 
-/// Returns the text that a part of a URL stands for. There are up to two: in a form, `+` is a space. Returns none if the part is
+/// Returns the text that a part of a URL stands for. There may be a second one: in a form, `+` is a space. Returns none if the part is
 /// written in another way than each of these three: as it is, as a component, or as a field of a form. Each has one spelling.
 pub(super) fn meanings(part: &str) -> impl Iterator<Item = String> {
     let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let plain = decoded(part).filter(|text| {
         escaped(text, |byte| byte.is_ascii_graphic() && byte != b'%') == part || escaped(text, is_unreserved) == part
     });
-    let of_form = decoded(&part.replace('+', " ")).filter(|text| {
-        text.contains(' ') && escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part
-    });
+    let of_form = decoded(&part.replace('+', " "))
+        .filter(|text| escaped(text, |byte| is_unreserved(byte) || byte == b' ').replace(' ', "+") == part);
     plain.into_iter().chain(of_form)
 }
 
-/// Returns the text with escapes for each byte that may not stand for itself.
+/// Returns the text with escapes for each byte that may not stand for itself. Only ASCII is kept.
 fn escaped(text: &str, is_kept: impl Fn(u8) -> bool) -> String {
-    let byte = |byte: u8| match byte.is_ascii() && is_kept(byte) {
+    let byte = |byte: u8| match is_kept(byte) {
         true => char::from(byte).to_string(),
         false => format!("%{byte:02X}"),
     };
@@ -101,9 +99,7 @@ pub(super) fn urls_in(text: &str) -> impl Iterator<Item = String> + '_ {
 /// Returns the URLs that the words of a text are without their scheme, such as `example.org/start`.
 pub(super) fn urls_without_scheme(text: &str) -> impl Iterator<Item = String> + '_ {
     let words = text.split_whitespace().map(|word| trimmed(word.trim_start_matches(['(', '<', '"', '\'', '`', '*'])));
-    let is_url = |word: &&str| {
-        word.split_once('/').is_some_and(|(host, rest)| host.contains('.') && !host.ends_with(':') && !rest.is_empty())
-    };
+    let is_url = |word: &&str| word.split_once('/').is_some_and(|(host, _)| host.contains('.'));
     words.filter(is_url).map(|word| format!("https://{word}"))
 }
 

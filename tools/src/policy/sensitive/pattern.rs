@@ -8,8 +8,7 @@ pub(super) fn names(path: &str) -> Vec<&str> {
 /// Looks for the match nearest to the root. Returns true if it matches the path itself, false if it matches only paths below it, and
 /// `None` if there is none.
 pub(super) fn find(pattern: &str, names: &[&str]) -> Option<bool> {
-    let last = if pattern.starts_with('/') { 1 } else { names.len() };
-    (0..last).find_map(|depth| find_at(pattern, names, depth))
+    (0..names.len()).find_map(|depth| find_at(pattern, names, depth))
 }
 
 /// Looks for the match that begins after this number of names, as [`find`] does.

@@ -307,7 +307,7 @@ const TABLE: &[(Sensitivity, &str, &[&str])] = &[
 
 /// Returns true for an entry of a folder of git, in which each `HEAD` is git's own.
 pub(super) fn is_folder_of_git(entry: &SensitivePath) -> bool {
-    entry.note == GIT && [".git/**", ".bare/**"].contains(&&*entry.pattern)
+    [".git/**", ".bare/**"].contains(&&*entry.pattern)
 }
 
 /// Returns true for the built-in entry of `HEAD`, not for one of a host.

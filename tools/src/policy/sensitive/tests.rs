@@ -67,6 +67,15 @@ fn a_name_with_a_dot_that_is_neither_in_the_table_nor_harmless_counts_at_any_dep
 }
 
 #[test]
+fn of_dot_files_that_match_the_one_nearest_to_the_root_holds() {
+    let own = SensitivePath::new("data/**", Sensitivity::DotFile, "theirs").unwrap();
+    let paths = SensitivePaths::default().with_path(own);
+    for (path, is_own) in [(".a/data/.b", false), ("data/.b", true), ("x/data/y", true)] {
+        assert_eq!(paths.find(path).unwrap().note() == "theirs", is_own, "{path}");
+    }
+}
+
+#[test]
 fn a_dot_file_is_named_by_a_clause_that_contains_each_unknown_name_with_a_dot() {
     for (clause, target) in [
         ("fs:write:.foo", "fs:write:.foo"),
@@ -120,7 +129,9 @@ fn an_entry_covers_its_matches_and_the_way_to_them_and_says_which_a_path_is() {
         assert_eq!(entry.covers(path), covered, "{path}");
     }
     let workflows = SensitivePath::new(".github/workflows/**", Sensitivity::RunsByItself, "a job").unwrap();
-    assert_eq!(workflows.describe(".github/workflows/ci.yml"), "a job");
+    for path in [".github/workflows/ci.yml", ".github/workflows"] {
+        assert_eq!(workflows.describe(path), "a job", "{path}");
+    }
     let on_the_way = workflows.describe(".github");
     assert!(on_the_way.contains("a job") && on_the_way.contains(workflows.pattern()), "{on_the_way}");
 }
@@ -154,6 +165,7 @@ fn a_named_folder_of_git_covers_each_head_in_it_and_no_other_entry() {
         }
     }
     assert!(is_open(&[&["fs:write:.bare/**"]], "fs:write:.bare/HEAD"));
+    assert!(is_open(&[&["fs:write:.git/**"]], "fs:write:.git/refs/heads/.x"), "dot files in it are its own");
     for path in ["fs:write:HEAD", "fs:write:bare/HEAD"] {
         assert!(!is_open(&[&["fs:write:**", "fs:write:.git/**"]], path), "{path}");
         assert!(is_open(&[&["fs:write:**/HEAD"]], path), "{path}");
@@ -200,6 +212,16 @@ fn the_clauses_that_lift_a_protection_are_those_by_which_writes_need_no_approval
         assert_eq!(lifted(&[&["fs:write:**", clause]], &[]), [clause]);
         assert_eq!(lifted(&[&["fs:write:**"]], &["fs:write:src/**", clause]), [clause]);
         assert_eq!(lifted(&[&[clause], &["fs:write:**"]], &[]), [""; 0], "each layer has to name it");
+    }
+    let (ask, other) = (Verdict::Ask, Verdict::Allow);
+    let rule = |verdict, tool: &str| {
+        let clause = "fs:write:.git/**".parse().unwrap();
+        crate::policy::Rule::new(verdict, Some(tool), Some(clause)).unwrap()
+    };
+    for (rule, count) in [(rule(ask, TOOL), 0), (rule(other, "fs.edit"), 0), (rule(other, TOOL), 1)] {
+        let (policy, tool) = (Policy::new().with_rule(rule), TOOL.parse::<ToolName>().unwrap());
+        let (paths, grant) = (SensitivePaths::default(), Grant::parse(["fs:write:**"]).unwrap());
+        assert_eq!(paths.lifted_by(&grant, Some((&policy, (&tool).into()))).len(), count);
     }
     for clause in [
         "fs:write:**", "fs:read:.git/**", "net:write:.git/**", "fs:write:.g*/**", "fs:write:src/main.rs",

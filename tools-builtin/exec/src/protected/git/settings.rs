@@ -90,8 +90,6 @@ struct Line<'a> {
     head: &'a str,
     /// The name of the section. `None` if it is in another form than git writes.
     section: Option<String>,
-    /// True if the head has its end.
-    is_closed: bool,
     sub: &'a str,
     key: String,
     value: &'a str,
@@ -111,7 +109,6 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             text,
             head,
             section: name(inner),
-            is_closed: head.ends_with(']'),
             sub: inner.split_once(' ').map_or("", |(_, sub)| sub.trim_matches('"')),
             key: key.trim_end().to_ascii_lowercase(),
             value: value.trim(),
@@ -135,7 +132,7 @@ impl Line<'_> {
     }
 
     fn is_harmless(&self, is_module: bool) -> bool {
-        let Some(name) = self.section.as_deref().filter(|_| self.is_closed) else { return false };
+        let Some(name) = self.section.as_deref() else { return false };
         let (key, value) = (&*self.key, self.value);
         // The files of a submodule lie beside the repository that has it.
         let is_of_module = is_module && name == "core" && key == "worktree" && value.starts_with("../");
@@ -203,6 +200,7 @@ mod tests {
             "[core]\nsshCommand = evil",
             "[branch \"m\"]\nmergeOptions = -s evil",
             "[remote \"o\"]\nurl = \"ext::sh -c evil\"",
+            "[remote \"x\"] [filter \"y\"]\nurl = evil",
         ] {
             assert!(!is_harmless(&format!("{CLONE}{line}\n"), None, false), "{line}");
         }
@@ -212,13 +210,17 @@ mod tests {
     fn lines_that_were_there_before_do_not_count() {
         let former = format!("{CLONE}[core]\n\tpager = less\n");
         assert!(is_harmless(&format!("{former}[branch \"x\"]\n\tremote = origin\n"), Some(&former), false));
+        let strange = format!("{former}[alias]\n\ta = \\\n\t!b\n");
+        assert!(is_harmless(&strange, Some(&strange), false), "nothing has changed");
         let moved = "[core]\n\tbare = false\n[alias]\n\tpager = less\n";
         assert!(!is_harmless(moved, Some(&former), false), "another section is another setting");
     }
 
     #[test]
     fn settings_that_send_commits_elsewhere_count_in_a_repository_that_was_there() {
-        let former = format!("{CLONE}[remote \"fork\"]\n\turl = ../fork\n[branch \"old\"]\n\tpushRemote = gone\n");
+        let former = format!(
+            "{CLONE}[remote \"fork\"]\n\turl = ../fork\n[branch \"old\"]\n\tpushRemote = gone\n[submodule \"known\"]\n\turl = ../known\n"
+        );
         for lines in [
             "[remote \"origin\"]\n\turl = ../evil",
             "[remote \"origin\"]\n\tpushurl = ../evil",
@@ -228,6 +230,8 @@ mod tests {
             "[remote \"https://example.org/a\"]\n\turl = ../evil",
             "[remote \"new\"]\n\turl = ../a\n\tpushurl = ../evil",
             "[branch \"main\"]\n\tremote = fork",
+            "[branch \"main\"]\n\tremote = .",
+            "[submodule \"known\"]\n\turl = ../evil",
             "[branch \"main\"]\n\tpushRemote = fork",
             "[branch \"main\"]\n\tmerge = refs/heads/evil",
             "[branch \"new\"]\n\tremote = ../evil",
@@ -248,6 +252,12 @@ mod tests {
         assert!(redirects(&former, &gone, OWN), "a name without an address is a path");
         let swapped = former.replace("../origin", "../x").replace("../fork", "../origin").replace("../x", "../fork");
         assert!(redirects(&former, &swapped, OWN));
+        let pushed = former.replace("\turl = ../fork\n", "\turl = ../fork\n\tpushurl = ../mine\n");
+        assert!(redirects(&pushed, &former, OWN), "pushes go to the other address");
+        let renamed = former.replace("origin", "upstream");
+        for lines in ["[remote \"origin\"]\n\turl = ../evil", "[branch \"new\"]\n\tremote = origin"] {
+            assert!(redirects(&renamed, &format!("{renamed}{lines}\n"), OWN), "{lines}");
+        }
         let without = "[core]\n\tbare = false\n";
         for name in ["origin", "other"] {
             let first = format!("{without}[remote \"{name}\"]\n\turl = ../evil\n");

@@ -7,7 +7,7 @@ use std::process::Command;
 use libtest_mimic::Trial;
 use serde_json::json;
 use tempfile::TempDir;
-use tools::{Answer, ProtectedFate};
+use tools::{Answer, ProtectedFate, ProtectedFile};
 use tools_exec::Aside;
 use tools_fs::Workspace;
 use tools_testkit::{RecordingPerson, TestHost};
@@ -16,11 +16,11 @@ use super::{Place, is_landlock_alone, trials_of};
 use crate::setup::{ALL, run, text};
 
 /// A file system in memory, which is there until it is dropped.
-struct SmallDisk(TempDir);
+pub(super) struct SmallDisk(pub(super) TempDir);
 
 impl SmallDisk {
     /// Returns `None` if the user of the test may not mount.
-    fn new(size: &str) -> Option<Self> {
+    pub(super) fn new(size: &str) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
@@ -35,7 +35,7 @@ impl SmallDisk {
     }
 }
 
-fn unmount(folder: &Path) {
+pub(super) fn unmount(folder: &Path) {
     Command::new("umount").arg("-l").arg(folder).status().unwrap();
 }
 
@@ -88,6 +88,7 @@ pub(super) fn trials() -> Vec<Trial> {
             list.iter().for_each(|file| file.put_back().unwrap());
             assert!(place.exists(".envrc") && place.workspace.read("AGENTS.md") == "small\n");
             assert_eq!(place.workspace.read("sub/.idea/x").len(), 60000);
+            assert!(!place.exists("set-aside-by-toolcrib"), "an empty folder is removed");
             unmount(small.0.path());
         }),
         trials_of("files_whose_record_has_no_room_are_moved_all_the_same", |layers| {
@@ -99,6 +100,9 @@ pub(super) fn trials() -> Vec<Trial> {
             let list = place.list();
             assert_eq!(list.len(), 400);
             assert!(list.iter().any(|file| file.path == "d/17/AGENTS.md"), "{:?}", list[0]);
+            let records =
+                Command::new("find").arg(place.folder.path()).args(["-name", "record.json"]).output().unwrap();
+            assert!(records.stdout.is_empty(), "no part of a record takes the room");
             list.iter().for_each(|file| file.put_back().unwrap());
             assert!(place.exists("d/400/AGENTS.md"));
             unmount(place.folder.path());
@@ -119,12 +123,16 @@ pub(super) fn trials() -> Vec<Trial> {
         }),
         trials_of("what_cannot_be_moved_at_all_is_told_until_it_is_gone", |layers| {
             let place = Place::new(layers, &[("file", "")]);
-            let (result, _) = place.sh(&ALL, "echo evil > AGENTS.md; echo > .envrc; chattr +i AGENTS.md", None);
-            if !place.exists("AGENTS.md") {
+            let (result, questions) =
+                place.sh(&ALL, "echo evil > AGENTS.md; echo > .envrc; chattr +i AGENTS.md", Some(true));
+            if result.contains("chattr") {
                 // The walls or the file system have no such attribute.
                 return;
             }
-            assert!(!place.exists(".envrc"), "{result}");
+            assert!(place.exists(".envrc"), "it is put back: {result}");
+            assert!(!questions[0].contains("AGENTS.md"), "what was not moved is not asked about: {questions:?}");
+            let is_stuck = |file: &ProtectedFile| file.path == "AGENTS.md" && file.fate == ProtectedFate::Stuck;
+            assert!(place.told.lock().unwrap().iter().any(is_stuck));
             let aside = Aside::new(place.folder.path().join("aside"));
             place.workspace.write("CLAUDE.md", "of the user");
             for _ in 0..2 {
@@ -134,6 +142,8 @@ pub(super) fn trials() -> Vec<Trial> {
                     [("AGENTS.md", &ProtectedFate::Stuck)]
                 );
             }
+            place.sh(&ALL, "echo > file", None);
+            assert!(place.exists("CLAUDE.md"), "a file of the user is not that of an earlier program");
             let freed = Command::new("chattr").arg("-i").arg(place.workspace.join("AGENTS.md")).status().unwrap();
             assert!(freed.success());
             assert_eq!(aside.recover(&place.root()).len(), 1);
@@ -168,6 +178,10 @@ pub(super) fn trials() -> Vec<Trial> {
                 "the one is named, and the other too large"
             );
             let told = place.told.lock().unwrap().clone();
+            let mut paths: Vec<&str> = told.iter().map(|file| &*file.path).collect();
+            paths.sort_unstable();
+            paths.dedup();
+            assert_eq!(paths.len(), told.len(), "each is told once: {told:?}");
             let fate = |path: &str| told.iter().find(|file| file.path == path).map(|file| &file.fate);
             assert_eq!(fate("AGENTS.md"), Some(&ProtectedFate::Restored), "{told:?}");
             assert_eq!(fate("GEMINI.md"), Some(&ProtectedFate::Lost));
