@@ -280,7 +280,7 @@ mod tests {
         let path = folder.path().join("file");
         let check = |names: &str, text: &str| {
             fs::write(&path, text).unwrap();
-            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, false)
+            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, None)
         };
         for (names, text) in [
             ("config", "[user]\nemail = a"),
