@@ -1,4 +1,4 @@
-//! What an untrusted project may set, for the keys of the program.
+//! Tests that an untrusted project widens nothing, for the keys of the program.
 
 use std::path::Path;
 use std::sync::Arc;
