@@ -121,7 +121,8 @@ impl Marks {
         let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
         let inside = trees.iter().filter(|tree| tree.starts_with(root) || root.starts_with(tree));
         let trees = inside.map(|tree| if root.starts_with(tree) { root.to_owned() } else { tree.clone() }).collect();
-        let mut watch = Watch { marks: self.clone(), root: root.to_owned(), trees, from, put: Vec::new() };
+        let mut watch =
+            Watch { marks: self.clone(), root: root.to_owned(), trees, kept: kept.to_vec(), from, put: Vec::new() };
         if is_written(root) {
             self.note_root(root)?;
         }
@@ -199,6 +200,8 @@ pub(super) struct Watch {
     root: PathBuf,
     /// The trees below the root that the program may write.
     trees: Vec<PathBuf>,
+    /// The paths in them that it may not.
+    kept: Vec<PathBuf>,
     /// The time in nanoseconds since 1970.
     from: u64,
     put: Vec<(PathBuf, Mark)>,
@@ -208,8 +211,11 @@ impl Watch {
     /// Marks the repositories in folders of the workspace that the program made or wrote. The root's record covers them while they are below
     /// it, and these marks once they have been moved.
     fn mark_below(&self) {
-        let is_put = |git: &PathBuf| self.put.iter().any(|(_, mark)| mark.git == *git);
-        for git in self.trees.iter().flat_map(|tree| written_below(tree, self.from)).filter(|git| !is_put(git)) {
+        let is_other = |git: &PathBuf| {
+            let is_kept = self.kept.iter().any(|kept| git.starts_with(kept));
+            !is_kept && self.put.iter().all(|(_, mark)| mark.git != *git)
+        };
+        for git in self.trees.iter().flat_map(|tree| written_below(tree, self.from)).filter(is_other) {
             let (identity, process) = (identity(&git), std::process::id());
             let mark = Mark { git, identity, stamp: None, process, at: now(), refs: BTreeMap::new() };
             if !self.marks.has_equal(&mark, None) {

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use agent::KeySource;
 
 use super::keys::Values;
-use super::layer::Layer;
 
-/// The files and folders that layers of settings name, also those of profiles and of values that another layer replaces.
+/// The files and folders that layers of settings name, also where another layer has the last word. Profiles name none.
 ///
 /// They are protected in every session, because the next one may use them.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +21,6 @@ pub(super) struct NamedFiles {
 }
 
 impl NamedFiles {
-    /// Adds the files of a layer and of its profiles.
-    pub(super) fn add_layer(&mut self, layer: &Layer) {
-        self.add(&layer.values);
-        layer.profiles.values().for_each(|profile| self.add(&profile.value));
-    }
-
     /// Adds the files of these values.
     pub(super) fn add(&mut self, values: &Values) {
         let file = |place: &KeySource| match place {

@@ -62,7 +62,7 @@ impl Settings {
         let profile = [&flags, &environment].into_iter().chain(of_files).find_map(|values| values.profile.clone());
         let profile = profile.map(|name| take_profile(&mut layers, &name)).transpose()?;
         let mut named = NamedFiles::default();
-        layers.iter().for_each(|layer| named.add_layer(layer));
+        layers.iter().for_each(|layer| named.add(&layer.values));
         [&environment, &flags].into_iter().for_each(|values| named.add(values));
         let mut settings = Self { files, named, ..Self::default() };
         for values in layers.into_iter().map(|layer| layer.values).chain(profile).chain([environment]) {
@@ -89,7 +89,7 @@ impl Settings {
 
     /// Protects the files that these layers name, although their settings do not apply.
     pub(super) fn with_unapplied(mut self, layers: &[Layer]) -> Self {
-        layers.iter().for_each(|layer| self.named.add_layer(layer));
+        layers.iter().for_each(|layer| self.named.add(&layer.values));
         self
     }
 

@@ -31,28 +31,26 @@ fn assert_protected(crib: &Crib, paths: &[&str], flags: &[&str]) {
 #[test]
 fn what_the_users_settings_name_is_protected_in_sessions_that_do_not_apply_them() {
     let crib = Crib::new();
-    for name in ["key", "sk", "profile", "ca.pem"] {
+    for name in ["key", "sk", "ca.pem"] {
         put(&crib.root().join("keys").join(name), "");
     }
     let keys = crib.root().join("keys");
     let settings = format!(
-        "provider = 'openai'\nkey_file = {:?}\n[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n[http]\nca_file = {:?}\n\
-         [profiles.other]\nprovider = 'anthropic'\nkey_file = {:?}\n",
+        "provider = 'openai'\nkey_file = {:?}\n[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n[http]\nca_file = {:?}\n",
         keys.join("key"),
         crib.root().join("skills"),
         keys.join("sk"),
         keys.join("ca.pem"),
-        keys.join("profile"),
     );
     write_user(&crib, &settings);
     let empty = crib.write("empty.toml", "");
-    let paths = ["keys/key", "keys/sk", "keys/profile", "keys/ca.pem", "skills/two/SKILL.md"];
+    let paths = ["keys/key", "keys/sk", "keys/ca.pem", "skills/two/SKILL.md"];
     for flags in [&["--no-config"][..], &["--config", &empty]] {
         assert_protected(&crib, &paths, flags);
     }
     let without = settings.lines().filter(|line| !line.contains("ca.pem") && *line != "[http]");
     write_user(&crib, &without.collect::<Vec<_>>().join("\n"));
-    assert_protected(&crib, &["keys/profile", "keys/sk", "skills/two/SKILL.md"], &[]);
+    assert_protected(&crib, &["keys/key", "keys/sk", "skills/two/SKILL.md"], &[]);
 }
 
 #[test]
