@@ -217,7 +217,7 @@ async fn a_preview_leaves_no_trace() {
     assert!(!lines.is_empty() && !format!("{lines:?}").contains("canary"), "{lines:?}");
 }
 
-/// What a file says, which other programs write too.
+/// The content of a file that other programs write too.
 #[derive(Clone, Default)]
 struct Page(Arc<AtomicUsize>);
 
