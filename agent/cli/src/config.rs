@@ -13,6 +13,7 @@ mod keys;
 mod kind;
 mod layer;
 mod model_price;
+mod named_files;
 mod origin;
 mod parser;
 mod project;
@@ -105,7 +106,8 @@ impl ConfigOptions {
             }
             settings => settings?,
         };
-        Ok(settings.or_provider(environment::provider(None)))
+        let unapplied = file::unapplied();
+        Ok(settings.with_unapplied(&unapplied).or_provider(environment::provider(None)))
     }
 }
 

@@ -36,6 +36,7 @@ mod exhausted;
 mod exit;
 mod fit;
 mod folders;
+mod git_settings;
 mod host;
 mod ineffective;
 mod instructions;

@@ -11,7 +11,7 @@ use super::origin::{Origin, Setting};
 use super::project_file::{self, ProjectFile};
 use super::reader;
 use crate::trust::{Content, Unapproved};
-use crate::{folders, program};
+use crate::{folders, notice, program};
 
 /// A settings file, existing or not.
 #[derive(Clone, Debug)]
@@ -115,6 +115,20 @@ pub(super) fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>,
         ProjectFile::Ignored(_) => None,
     });
     Ok(read.collect())
+}
+
+/// Returns the settings of the user's file, and of all files of projects whose settings all apply there. The files that they name are
+/// protected in every session, also in one with --no-config.
+pub(super) fn unapplied() -> Vec<Layer> {
+    let user = match load_user() {
+        Ok((_, user)) => user,
+        Err(error) => {
+            notice::warning(&format!("{error}; the files that it names are not protected in this session"));
+            return Vec::new();
+        }
+    };
+    let of_projects = project_file::approved(home().as_deref(), &user);
+    of_projects.into_iter().chain([user]).collect()
 }
 
 /// Loads the user's file.

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use agent::{InvalidSelection, KeySource, RetryPolicy, Selection, Timeouts};
+use agent::{InvalidSelection, RetryPolicy, Selection, Timeouts};
 use tools::policy::Rule;
 use tools::{Clause, Grant};
 
@@ -11,6 +11,7 @@ use super::error::ConfigError;
 use super::file::ConfigFile;
 use super::keys::Values;
 use super::layer::Layer;
+use super::named_files::NamedFiles;
 use super::origin::{Origin, Setting};
 use crate::folders;
 use crate::trust::Unapproved;
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) replaced: Vec<Values>,
     /// The grant of a job, which limits the others, and its rules.
     job: Option<(Grant, Vec<Rule>)>,
+    /// The files that settings name, also those that do not apply to this session.
+    named: NamedFiles,
     /// Files of the command that no tool may reach.
     hidden: Vec<PathBuf>,
     /// Files of the command that decide what tools may do.
@@ -58,7 +61,10 @@ impl Settings {
         let of_files = layers.iter().rev().map(|layer| &layer.values);
         let profile = [&flags, &environment].into_iter().chain(of_files).find_map(|values| values.profile.clone());
         let profile = profile.map(|name| take_profile(&mut layers, &name)).transpose()?;
-        let mut settings = Self { files, ..Self::default() };
+        let mut named = NamedFiles::default();
+        layers.iter().for_each(|layer| named.add(&layer.values));
+        [&environment, &flags].into_iter().for_each(|values| named.add(values));
+        let mut settings = Self { files, named, ..Self::default() };
         for values in layers.into_iter().map(|layer| layer.values).chain(profile).chain([environment]) {
             settings.merge(values)?;
         }
@@ -78,6 +84,12 @@ impl Settings {
     /// own service.
     pub(super) fn or_provider(mut self, provider: Option<Setting<String>>) -> Self {
         self.values.provider = self.values.provider.or(provider);
+        self
+    }
+
+    /// Protects the files that these layers name, although their settings do not apply.
+    pub(super) fn with_unapplied(mut self, layers: &[Layer]) -> Self {
+        layers.iter().for_each(|layer| self.named.add(&layer.values));
         self
     }
 
@@ -150,29 +162,22 @@ impl Settings {
         Selection::parse(self.select.iter().flat_map(|select| &select.value))
     }
 
-    /// Returns the searched files, the key file, and those of the command that decide what tools may do. The user's file is left out,
-    /// because no tool can reach it.
+    /// Returns the searched files, the key files and certificates, and those of the command that decide what tools may do. The user's file
+    /// is left out, because no tool can reach it.
     pub(crate) fn control_files(&self) -> impl Iterator<Item = &Path> {
         let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
-        let key_file = self.key_file.as_ref().map(|file| file.value.as_path());
-        files.chain(key_file).chain(self.control.iter().map(PathBuf::as_path))
+        files.chain(self.named.control()).chain(self.control.iter().map(PathBuf::as_path))
     }
 
     /// Returns the files of the secrets of tools' requests and of the channels, which no tool may read.
     pub(crate) fn secret_files(&self) -> impl Iterator<Item = &Path> {
-        let of_secrets = self.secrets.iter().filter_map(|secret| match &secret.value.source {
-            KeySource::File(path) => Some(path.as_path()),
-            _ => None,
-        });
-        let of_backends = [&self.network.search_key_file, &self.speech.key_file];
-        let of_channels = self.channels.iter().flat_map(|channel| {
-            let secrets = channel.value.secrets.values().filter_map(|place| match place {
-                KeySource::File(path) => Some(path.as_path()),
-                _ => None,
-            });
-            secrets.chain(channel.value.files.iter().map(|file| file.as_path()))
-        });
-        of_secrets.chain(of_channels).chain(of_backends.into_iter().flatten().map(|file| file.value.as_path()))
+        self.named.secret()
+    }
+
+    /// Returns the folders of skills of the user's file and of approved ones of projects, also those that this session does not use.
+    #[cfg(feature = "skill")]
+    pub(crate) fn named_skill_folders(&self) -> &[PathBuf] {
+        self.named.skills()
     }
 
     /// Returns the files that a session in this root hides: those of the command, and the [`secret_files`](Self::secret_files). Leaves out

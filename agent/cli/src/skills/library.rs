@@ -62,10 +62,12 @@ impl Library {
             discovery = discovery.without_project_folders();
         }
         let configured = settings.skill_folders.iter().map(|folder| folder.value.clone());
-        let mut places: Vec<_> = folders::skills().into_iter().chain(configured).collect();
-        let find = |discovery| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
+        let used: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+        let mut places: Vec<_> = used.iter().chain(settings.named_skill_folders()).cloned().collect();
+        let find =
+            |discovery, places: &[PathBuf]| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
         // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
-        let (found, links) = (find(discovery), find(Discovery::new()).links);
+        let (found, links) = (find(discovery, &used), find(Discovery::new(), &places).links);
         places.extend(links);
         let missing = settings.skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
             format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
@@ -90,7 +92,7 @@ impl Library {
         Self { skills, overlooked, places, workspace }.with_conflicts()
     }
 
-    /// Returns the folders of skills of the user, and the links below them that can lead to skills. They need not exist.
+    /// Returns the folders of skills of the user, also of other sessions of theirs, and the links below them that can lead to skills. They need not exist.
     pub(crate) fn places(&self) -> &[PathBuf] {
         &self.places
     }
