@@ -24,7 +24,7 @@ pub enum ErrorCode {
     Denied,
     /// The call needs an approval that was not given.
     Unapproved,
-    /// The tool was replaced while its call waited for approval.
+    /// The tool, or the effect that was shown, was replaced while its call waited for approval.
     Replaced,
     /// The host does not provide a service that the tool needs.
     Unavailable,

@@ -14,13 +14,15 @@ pub type PreviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Preview, ToolErr
 /// The expected effect of a call, made before a person decides about it. The pipeline gives it to the [`Approver`](crate::Approver)
 /// alone: no model, result or record of a call has it.
 ///
-/// A preview describes the moment at which it was made. The [approval](crate::Approval) is bound to the arguments, so a target that
-/// changes before the tool runs makes the effect differ. A tool that must not overwrite such a change checks for it when it runs.
-/// [`with_basis`](Self::with_basis) binds an approval for the session to the content of files.
+/// A preview describes the moment at which it was made. The [approval](crate::Approval) of a call is bound to its preview: the pipeline
+/// makes another one before the tool runs, and asks again if they differ. Of a diff, the lines that it adds and removes count.
+/// [`with_basis`](Self::with_basis) binds the approval, and one for the session, to the content of files too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     is_diff: bool,
     pub(crate) text: String,
+    /// The digest of the text that an approval is bound to. The text can have more, and can be truncated.
+    bound: Digest,
     basis: Basis,
 }
 
@@ -48,18 +50,27 @@ impl Preview {
 
     /// Creates a preview from a unified diff.
     pub fn diff(text: impl Into<String>) -> Self {
-        Self { is_diff: true, text: text.into(), basis: Basis::default() }
+        let text = text.into();
+        let changes: Vec<_> = text.lines().filter(|line| line.starts_with(['+', '-'])).collect();
+        Self { is_diff: true, bound: Digest::hash_bytes(changes.join("\n").as_bytes()), text, basis: Basis::default() }
     }
 
     /// Creates a preview from a description.
     pub fn summary(text: impl Into<String>) -> Self {
-        Self { is_diff: false, text: text.into(), basis: Basis::default() }
+        let text = text.into();
+        Self { is_diff: false, bound: Digest::hash_bytes(text.as_bytes()), text, basis: Basis::default() }
     }
 
     /// Sets the content on which the effect depends. The default is [`Basis::Arguments`].
     #[must_use]
     pub fn with_basis(self, basis: Basis) -> Self {
         Self { basis, ..self }
+    }
+
+    /// Appends text that is another one at another time, such as the next run of a job. An approval is not bound to it.
+    #[must_use]
+    pub fn with_unbound_text(self, text: &str) -> Self {
+        Self { text: self.text + text, ..self }
     }
 
     /// Returns the text.
@@ -76,6 +87,11 @@ impl Preview {
     pub fn basis(&self) -> Basis {
         self.basis
     }
+
+    /// Returns a digest of all that an approval of the call is bound to: equal previews, up to the text that is not bound, have the same.
+    pub fn digest(&self) -> Digest {
+        Digest::hash_bytes(format!("{} {} {:?}", self.is_diff, self.bound, self.basis).as_bytes())
+    }
 }
 
 /// The preview that an approver receives. `None` if the tool declares none.
@@ -83,6 +99,6 @@ pub(crate) type PreviewOutcome = Option<Result<Preview, ToolError>>;
 
 /// The call whose preview an approver can ask for. A trait, because the pipeline makes previews and approvers must not depend on it.
 pub(crate) trait PreviewSource: fmt::Debug + Send + Sync {
-    /// Runs the tool's preview of the call, within a time limit.
-    fn make(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
+    /// Runs the tool's preview of the call, within a time limit, or returns the one that was made for this question.
+    fn shown(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>>;
 }

@@ -43,8 +43,11 @@ pub(crate) fn recover(workspace: Option<&Path>) {
         let lying = lying(&aside, workspace);
         if let (Some(first), Some(line)) = (lying.first(), count(&lying)) {
             let folder = first.place.as_ref().and_then(|place| folder_of(first, place)).map(quoted).unwrap_or_default();
-            let way = way_back(first);
-            notice::note(&format!("{line}; {way} puts back {}, and rm -r {folder} forgets all", first.path));
+            notice::note(&format!(
+                "{line}; the first is {}: {}; rm -r {folder} forgets all",
+                first.path,
+                way_back(first)
+            ));
         }
     });
 }
@@ -75,11 +78,16 @@ fn folder_of<'a>(file: &SetAside, place: &'a Path) -> Option<&'a Path> {
     if place.starts_with(&file.root) { Some(above) } else { above.parent() }
 }
 
-/// Returns the command that puts a file back.
+/// Returns the command that puts a file back. A file in the workspace has none, because a program can write it, and its name too.
 #[cfg(feature = "builtin")]
 fn way_back(file: &SetAside) -> String {
     let place = file.place.as_ref().map(quoted).unwrap_or_default();
-    format!("mv {place} {}", quoted(&file.origin))
+    match file.place.as_ref().is_some_and(|place| place.starts_with(&file.root)) {
+        true => {
+            format!("it is in the workspace, so a program can have written {place} itself; read it before you move it")
+        }
+        false => format!("mv {place} {} puts it back", quoted(&file.origin)),
+    }
 }
 
 #[cfg(feature = "builtin")]

@@ -89,9 +89,16 @@ impl ConfigOptions {
             settings => settings?,
         };
         // Without a provider no layer has a model, URL or key either, so the key goes to the provider's own service.
-        Ok(settings.edit(|keys: &mut ProgramKeys| {
-            keys.provider = keys.provider.take().or_else(|| environment::provider(None))
-        }))
+        let settings = settings.edit(|keys: &mut ProgramKeys| {
+            keys.provider = keys.provider.take().or_else(|| environment::provider(None));
+        });
+        match settings::unapplied() {
+            Ok(unapplied) => Ok(settings.with_unapplied(unapplied)),
+            Err(error) => {
+                notice::warning(&format!("{error}; the files that it names are not protected in this session"));
+                Ok(settings)
+            }
+        }
     }
 }
 
@@ -116,9 +123,6 @@ pub(crate) trait ProgramSettings {
     /// Returns the files that a session in this root hides: those of the command, and those that hold secrets. Leaves out a folder
     /// around the root, which is a mistake: the channel or the secret says so where it is used.
     fn files_hidden_in(&self, root: &str) -> Vec<PathBuf>;
-
-    /// Returns the files that decide what tools may do: the searched ones but the user's, the key file, and those of the command.
-    fn deciding_files(&self) -> impl Iterator<Item = &Path>;
 }
 
 impl ProgramSettings for Settings {
@@ -151,9 +155,5 @@ impl ProgramSettings for Settings {
         let is_around = |file: &PathBuf| file.canonicalize().is_ok_and(|file| Path::new(root).starts_with(file));
         let of_secrets = self.secret_files().into_iter().filter(|file| !is_around(file));
         self.hidden_files().map(PathBuf::from).chain(of_secrets).collect()
-    }
-
-    fn deciding_files(&self) -> impl Iterator<Item = &Path> {
-        self.control_files().chain(self.program().key_file.as_ref().map(|file| file.value.as_path()))
     }
 }

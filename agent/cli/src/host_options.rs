@@ -107,7 +107,8 @@ impl HostOptions {
         settings: &Settings,
         cancellation: CancellationToken,
     ) -> Result<ToolContext, Error> {
-        let of_servers = self.servers_root().map(mcp::control_files).unwrap_or_default();
+        // Those of the files, also if this session has no server: another one has.
+        let of_servers = mcp::control_files(&self.root);
         let context = self.root.context(self.config.reads_files(), settings, &of_servers)?;
         warn_once(settings)?;
         let mut context = context

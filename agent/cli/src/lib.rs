@@ -34,6 +34,7 @@ mod error;
 mod exhausted;
 mod exit;
 mod fit;
+mod git_settings;
 mod host_options;
 mod ineffective;
 mod instructions;

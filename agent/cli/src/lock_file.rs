@@ -29,6 +29,8 @@ pub(crate) enum LockError {
     Version { path: PathBuf, version: u64 },
     #[error("{}: the definition of {tool} does not match its digest; write the file again with {}", path.display(), command(path))]
     Digest { path: PathBuf, tool: ToolName },
+    #[error("{} is a link, and a program can have made it; remove it, or name the file itself with --file", path.display())]
+    Link { path: PathBuf },
     #[error("cannot write {}: {source}; choose another place with --file", path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -79,6 +81,9 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
 
 /// Writes the definitions.
 pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
+    if path.is_symlink() {
+        return Err(LockError::Link { path: path.to_owned() });
+    }
     let refused = |source| LockError::Write { path: path.to_owned(), source };
     let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
         let definition: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(tool)?)?;

@@ -16,6 +16,7 @@ use crate::aside;
 use crate::authorship;
 use crate::config::{ProgramSettings as _, Setting, Settings};
 use crate::error::Error;
+use crate::git_settings;
 #[cfg(feature = "cron")]
 use crate::jobs;
 use crate::memory;
@@ -74,7 +75,7 @@ impl RootOption {
     }
 
     /// Returns a context over the root. Tools and their programs reach none of the files that the settings hide. A write of a control file
-    /// asks: those of the settings, these of MCP servers, and the skills of the user.
+    /// asks: those of the settings and of git's, these of MCP servers, and the skills of the user.
     pub(crate) fn context(
         &self,
         reads_project: bool,
@@ -86,7 +87,9 @@ impl RootOption {
         let services = self.services_hiding(settings.files_hidden_in(&workspace), settings, &library)?;
         reserved_files::create(&services, settings.secret_files().iter().map(PathBuf::as_path))?;
         let of_skills = skills::control_files(&library, Path::new(&workspace));
-        let control = settings.deciding_files().chain(of_servers.iter().chain(&of_skills).map(PathBuf::as_path));
+        let of_git = git_settings::files();
+        let others = of_servers.iter().chain(&of_skills).chain(&of_git);
+        let control = settings.control_files().chain(others.map(PathBuf::as_path));
         Ok(in_workspace(ToolContext::new().with_services(services), control))
     }
 

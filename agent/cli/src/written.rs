@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tools::Digest;
 use tools_store::private;
 
+pub(crate) use self::walk::change_time;
 use crate::records::{self, now};
 use host::folders;
 
@@ -22,7 +23,7 @@ const MAX_OF_PROGRAM: usize = 64;
 const MAX_RECORDS: usize = 2000;
 
 /// The time by which the clock of files may be behind that of the system.
-const CLOCK_LAG: Duration = Duration::from_millis(50);
+pub(crate) const CLOCK_LAG: Duration = Duration::from_millis(50);
 
 /// The ends of the names of documents, which no program takes for code.
 const DOCUMENTS: [&str; 8] = ["adoc", "gif", "jpeg", "jpg", "md", "pdf", "png", "rst"];
@@ -271,6 +272,20 @@ mod tests {
         drop(watch);
         fs::write(root.join("after"), "").unwrap();
         assert_eq!(paths(&written, &root), ["", "during", "later"]);
+    }
+
+    #[test]
+    fn a_document_that_has_another_name_is_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        ["docs", "lib"].iter().for_each(|name| fs::create_dir(root.join(name)).unwrap());
+        ["docs/alone.md", "lib/code.py"].iter().for_each(|name| fs::write(root.join(name), "").unwrap());
+        fs::hard_link(root.join("lib/code.py"), root.join("docs/linked.md")).unwrap();
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, &[root.join("docs")]).unwrap();
+        ["alone", "linked"].iter().for_each(|name| fs::write(root.join(format!("docs/{name}.md")), "evil").unwrap());
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["docs/linked.md"]);
     }
 
     #[test]

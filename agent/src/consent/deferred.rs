@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tools::context::ApprovalFuture;
-use tools::{Approval, Approver, Basis, Decision, Preview, ToolContext, ToolError};
+use tools::{Approval, Approver, Basis, Decision, ToolContext};
 
 use super::remembered::{Memory, Remembered};
 use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
@@ -15,8 +15,8 @@ use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
 ///   [`Outcome::WaitingForApproval`](crate::Outcome::WaitingForApproval) and the requests.
 /// - With an answer to each request, [`Driver::resume`](crate::Driver::resume) continues the run: that of [`Session::waiting_run`], or in
 ///   another process the [stored](crate::Session::stored_run) one.
-/// - An answer fits only the call of the run that it was given for, with the same digests of tool and arguments. If the tool has changed
-///   since, the run waits for another answer.
+/// - An answer fits only the call of the run that it was given for, with the same digests of tool, arguments and
+///   [shown effect](ApprovalRequest::effect_digest). If the tool or a shown file has changed since, the run waits for another answer.
 /// - An answer is used up by the call. The last of two answers to a request holds.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) also holds for later calls
 ///   of the tool on these hosts, in the same [session](ToolContext::session), or in the same run if the session has no name. This value
@@ -80,8 +80,11 @@ impl DeferredConsent {
 
     async fn decide(&self, approval: Approval<'_>) -> Decision {
         let requests = DeferredRequests::of_run(approval.cx);
-        let deferred =
-            requests.and_then(|requests| Some((ApprovalRequest::from_approval(&approval, &requests.key)?, requests)));
+        let mut deferred = None;
+        if let Some(requests) = requests {
+            let request = ApprovalRequest::from_approval(&approval, &requests.key).await;
+            deferred = request.map(|request| (request, requests));
+        }
         // Sessions without a name cannot be told apart.
         let run = deferred.as_ref().map(|(_, requests)| requests.key).filter(|_| approval.cx.session().is_none());
         if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
@@ -96,11 +99,7 @@ impl DeferredConsent {
         if let Some(approver) = &self.otherwise {
             return approver.approve(approval).await;
         }
-        if let Some((mut request, requests)) = deferred {
-            let shown = |preview: Result<Preview, ToolError>| {
-                preview.map_or_else(|error| format!("no preview: {error}"), |preview| preview.text().to_owned())
-            };
-            request.preview = approval.preview().await.map(shown);
+        if let Some((request, requests)) = deferred {
             requests.push(request);
         }
         Decision::Abstain

@@ -10,8 +10,8 @@ use tools::{Approval, Basis, Json, Preview, Target};
 use super::remembered::is_only_unnamed;
 use crate::visible::visible;
 
-/// The remark on a call whose content is not the one that was approved for the session.
-pub const CHANGED: &str = "asked again: the files that it runs are not those that you allowed for the session";
+/// The remark on a call whose content is not the one that was approved before.
+pub const CHANGED: &str = "asked again: its files are not those that you allowed before";
 
 /// The text in place of one that the preview shows.
 const IN_PREVIEW: &str = "… (see the preview)";
@@ -29,13 +29,13 @@ pub struct ApprovalQuestion<'a> {
     pub approval: Approval<'a>,
     /// The content that the call depends on, to which an approval for the session is bound.
     pub basis: Basis,
-    /// True if an approval for the session was given for other content.
+    /// True if an approval of the call, or one for the session, was given for other content.
     pub has_changed: bool,
 }
 
 impl<'a> ApprovalQuestion<'a> {
     pub(super) fn new(approval: Approval<'a>) -> Self {
-        Self { approval, basis: Basis::Arguments, has_changed: false }
+        Self { approval, basis: Basis::Arguments, has_changed: approval.has_changed }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tools::{Approval, Digest, Json, Target};
+use tools::{Approval, Digest, Json, Preview, Target, ToolError};
 
 use super::{ApprovalKey, ApprovalQuestion};
 
@@ -12,7 +12,7 @@ const ID_LENGTH: usize = 32;
 /// A request to approve one call, which can be stored and answered in another process.
 ///
 /// Two requests are equal if they are about the same call of the same run, with the same definition of the tool, the same arguments and
-/// the same targets. Remarks and preview do not count.
+/// the same targets, and about the same effect. Remarks and the text of the preview do not count.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
@@ -41,13 +41,21 @@ pub struct ApprovalRequest {
     /// the call would return, so do not let the model read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// A digest of the effect that the preview shows. An answer fits no call with another effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_digest: Option<Digest>,
 }
 
 impl ApprovalRequest {
-    /// Returns the request of a call in the run with this key, without a preview. Returns `None` if the call has no id.
-    pub(super) fn from_approval(approval: &Approval<'_>, key: &ApprovalKey) -> Option<Self> {
+    /// Returns the request of a call in the run with this key. Returns `None` if the call has no id.
+    pub(super) async fn from_approval(approval: &Approval<'_>, key: &ApprovalKey) -> Option<Self> {
         let cx = approval.cx;
         let call = cx.call_id()?;
+        let preview = approval.preview().await;
+        let effect_digest = preview.as_ref().and_then(|preview| Some(preview.as_ref().ok()?.digest()));
+        let shown = |preview: Result<Preview, ToolError>| {
+            preview.map_or_else(|error| format!("no preview: {error}"), |preview| preview.text().to_owned())
+        };
         let arguments_digest = approval.hash_arguments(key.as_bytes());
         let identity = json!({
             "session": cx.session(),
@@ -56,6 +64,7 @@ impl ApprovalRequest {
             "tool_digest": approval.tool_digest,
             "arguments_digest": arguments_digest,
             "targets": approval.targets,
+            "effect_digest": effect_digest,
         });
         let question = ApprovalQuestion::new(*approval);
         let mut id = Digest::hash_json(&identity).to_string();
@@ -70,14 +79,15 @@ impl ApprovalRequest {
             arguments_digest,
             targets: approval.targets.to_vec(),
             remarks: approval.targets.iter().filter_map(|target| question.remarked_for_later(target)).collect(),
-            preview: None,
+            preview: preview.map(shown),
+            effect_digest,
         })
     }
 
     /// Returns true if an answer to this request fits another one: it is about the same call, and needs no other targets.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let is_same_call = (&self.session, &self.call, &self.tool) == (&other.session, &other.call, &other.tool);
-        let digests = |request: &Self| (request.tool_digest, request.arguments_digest);
+        let digests = |request: &Self| (request.tool_digest, request.arguments_digest, request.effect_digest);
         is_same_call
             && digests(self) == digests(other)
             && other.targets.iter().all(|target| self.targets.contains(target))

@@ -18,6 +18,7 @@ use super::{ApprovalAnswer, ApprovalQuestion, Asker};
 /// - An approval of a granted target does not hold if a smaller grant excludes the target.
 /// - A tool whose definition has changed is asked about again.
 /// - Only approvals that [may last](ApprovalQuestion::may_last), or [may be kept](ApprovalQuestion::may_be_kept) by a rule, are remembered.
+/// - An approval covers the effect that was shown: the person is asked again if the call's preview has changed by the answer.
 /// - An approval for the session holds while the [content](Basis) that the call depends on is the same: a script that has changed since is
 ///   asked about again.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) always holds for the
@@ -73,7 +74,7 @@ impl<A: Asker> SessionConsent<A> {
         if question.may_last() && !question.holds_for_hosts() {
             question.basis = basis(&approval).await;
         }
-        question.has_changed = memory == Memory::Bound;
+        question.has_changed |= memory == Memory::Bound;
         let is_lasting = match self.asker.ask(question).await {
             ApprovalAnswer::Session => question.may_last(),
             ApprovalAnswer::Always => question.may_be_kept(),

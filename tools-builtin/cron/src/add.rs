@@ -252,13 +252,13 @@ async fn describe(
         Delivery::AtLeastOnce => "repeated",
     };
     Ok(Preview::summary(format!(
-        "later, without a question, runs the {}\ntimes: {} ({})\nnext: {}\nmissed runs: {missed}\na run that is cut off: {delivery}\n{}",
+        "later, without a question, runs the {}\ntimes: {} ({})\nmissed runs: {missed}\na run that is cut off: {delivery}\n{}",
         visible_line(&spec.work.to_string(), SHOWN_WORK),
         spec.schedule,
         spec.zone,
-        runs.join(", "),
         grant_lines(cx.previewed_grant()),
-    )))
+    ))
+    .with_unbound_text(&format!("next: {}\n", runs.join(", "))))
 }
 
 /// Returns a time with its offset, such as `Tue 2026-11-24 09:00:00 +01:00`.

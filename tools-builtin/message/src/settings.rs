@@ -5,7 +5,7 @@ mod table;
 
 use std::path::PathBuf;
 
-use host::settings::{Key, ProjectRule, REACHES, Setting, Settings, named_tables};
+use host::settings::{Key, ProjectRule, REACHES, Setting, Settings, Values, named_tables};
 use host::{Extension, FamilyReport, Finding, declare_keys, inventory};
 use tools::{Clause, source};
 use tools_text::KeySource;
@@ -54,8 +54,8 @@ fn report(settings: &Settings) -> FamilyReport {
     report
 }
 
-fn secret_files(settings: &Settings) -> Vec<PathBuf> {
-    let channels = settings.of::<ChannelKeys>().channels.iter().map(|channel| &channel.value);
+fn secret_files(values: &Values) -> Vec<PathBuf> {
+    let channels = values.of::<ChannelKeys>().channels.iter().map(|channel| &channel.value);
     channels
         .flat_map(|channel| {
             let secrets = channel.secrets.values().filter_map(|place| match place {

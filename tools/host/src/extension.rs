@@ -8,7 +8,7 @@ use tools::linked::{self, NamedSubmission};
 use tools::{Clause, Services, Source};
 
 use crate::finding::{FamilyReport, Finding};
-use crate::settings::{KeySet, Settings, SettingsError};
+use crate::settings::{KeySet, Settings, SettingsError, Values};
 
 /// The link-time record of a family of tools: everything by which it joins a program, besides its tools. Register it with
 /// [`inventory::submit!`](inventory::submit). A program that links the family's crate has its settings and grants.
@@ -39,7 +39,7 @@ pub struct Extension {
     source: Source,
     pub(crate) default_grants: &'static [&'static str],
     pub(crate) keys: fn() -> Vec<Box<dyn KeySet>>,
-    pub(crate) secret_files: fn(&Settings) -> Vec<PathBuf>,
+    pub(crate) secret_files: fn(&Values) -> Vec<PathBuf>,
     after: &'static [&'static str],
     services: fn(&Settings, &mut Services) -> Result<(), SettingsError>,
     access: fn(Settings) -> Result<Settings, SettingsError>,
@@ -90,10 +90,10 @@ impl Extension {
         self
     }
 
-    /// Sets the function that returns the files with secrets that the settings name, besides those of
+    /// Sets the function that returns the files with secrets that the values of a layer name, besides those of
     /// [keys of secret files](crate::settings::Key::of_secret_file). No tool reads them.
     #[must_use]
-    pub const fn with_secret_files(mut self, files: fn(&Settings) -> Vec<PathBuf>) -> Self {
+    pub const fn with_secret_files(mut self, files: fn(&Values) -> Vec<PathBuf>) -> Self {
         self.secret_files = files;
         self
     }

@@ -5,7 +5,7 @@ mod keys;
 mod place;
 mod report;
 
-use host::settings::{Settings, SettingsError};
+use host::settings::{Settings, SettingsError, Values};
 use host::{Extension, inventory};
 use tools::{Services, source};
 use tools_text::KeySource;
@@ -35,8 +35,8 @@ fn insert(settings: &Settings, services: &mut Services) -> Result<(), SettingsEr
     Ok(())
 }
 
-fn secret_files(settings: &Settings) -> Vec<std::path::PathBuf> {
-    let places = settings.of::<HttpKeys>().secrets.iter().map(|secret| &secret.value.source);
+fn secret_files(values: &Values) -> Vec<std::path::PathBuf> {
+    let places = values.of::<HttpKeys>().secrets.iter().map(|secret| &secret.value.source);
     places
         .filter_map(|source| match source {
             KeySource::File(path) => Some(path.clone()),

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use protocol::{Digest, Target};
+use protocol::{Digest, Json, Target};
+use tokio::sync::OnceCell;
 
 use super::CallSpan;
 use super::clock::{NoAnswer, until_answered};
@@ -12,7 +13,11 @@ use crate::{
     Approval, Approver, Concern, Decision, Entry, Input, Resolve as _, Scope, ToolContext, ToolError, ToolErrorKind,
 };
 
-/// Asks the approver about `targets`, for which the grant or the policy requires an approval, and returns them if they are approved.
+/// The most questions about one call whose effect is another one after each answer.
+const MOST_QUESTIONS: usize = 3;
+
+/// Asks the approver about `targets`, for which the grant or the policy requires an approval. Returns the preview that was approved with
+/// them.
 ///
 /// The wait ends when the caller cancels, at the host's deadline, or after the approval timeout. The call's own timeout starts
 /// afterwards, and the clocks of its outer calls stop meanwhile.
@@ -23,53 +28,64 @@ use crate::{
 ///   path, an unnamed host or a concern requires the approval), or if the answer was late.
 /// - [`ToolErrorKind::Denied`] if the approver denied the call.
 /// - [`ToolErrorKind::Replaced`] if the tool was replaced before the answer.
+/// - [`ToolErrorKind::Outdated`] if what was approved changed before each of several answers.
 /// - [`ToolErrorKind::Cancelled`] or [`ToolErrorKind::Timeout`] if the call ended during the wait.
 /// - [`ToolErrorKind::Internal`] if the approver panicked.
-pub(super) async fn approve(
-    entry: &Arc<Entry>,
-    scope: &Scope,
-    cx: &ToolContext,
-    arguments: &Input,
-    (targets, concerns): (Vec<Target>, &[Concern]),
-    span: &CallSpan,
-) -> Result<Vec<Target>, ToolError> {
-    let decision = match cx.approver() {
-        None => Decision::Abstain,
-        Some(approver) => ask(&**approver, entry, scope, cx, arguments, (&targets, concerns), span).await?,
-    };
-    match decision {
-        // The approval is for this entry, and the name may refer to another one by now.
-        Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => Err(ToolErrorKind::Replaced.into()),
-        Decision::Allow => Ok(targets),
-        Decision::Deny { reason } => Err(ToolErrorKind::Denied { reason }.into()),
-        Decision::Abstain => Err(refusal(entry, cx, targets, concerns).into()),
-    }
-}
-
-async fn ask(
-    approver: &dyn Approver,
-    entry: &Arc<Entry>,
+pub(super) async fn approve<'a>(
+    entry: &'a Arc<Entry>,
     scope: &Scope,
     cx: &ToolContext,
     arguments: &Input,
     (targets, concerns): (&[Target], &[Concern]),
-    span: &CallSpan,
-) -> Result<Decision, ToolErrorKind> {
+    span: &'a CallSpan,
+) -> Result<PreviewRequest<'a>, ToolError> {
+    let Some(approver) = cx.approver() else { return Err(refusal(entry, cx, targets, concerns).into()) };
     let masked = entry.masked_in(arguments.json(), &|name| scope.resolve(name).ok());
     // A preview has no tools, so it could not mask them itself.
     let shown = entry.handler().kept_call().map(|_| Input::new(masked.clone(), true));
-    let preview = PreviewRequest { entry, cx, arguments: shown.as_ref().unwrap_or(arguments), span };
+    for question in 0..MOST_QUESTIONS {
+        let arguments = (arguments, &masked);
+        let preview = PreviewRequest {
+            entry,
+            cx: cx.clone(),
+            arguments: shown.as_ref().unwrap_or(arguments.0).clone(),
+            span,
+            shown: OnceCell::new(),
+        };
+        match ask(&**approver, &preview, arguments, (targets, concerns), question > 0).await? {
+            // The approval is for this entry, and the name may refer to another one by now.
+            Decision::Allow if !entry.is_same(&*scope.resolve(entry.name())?) => {
+                return Err(ToolErrorKind::Replaced.into());
+            }
+            Decision::Allow if preview.holds().await => return Ok(preview),
+            Decision::Allow => {}
+            Decision::Deny { reason } => return Err(ToolErrorKind::Denied { reason }.into()),
+            Decision::Abstain => return Err(refusal(entry, cx, targets, concerns).into()),
+        }
+    }
+    Err(ToolErrorKind::Outdated.into())
+}
+
+async fn ask(
+    approver: &dyn Approver,
+    preview: &PreviewRequest<'_>,
+    (arguments, masked): (&Input, &Json),
+    (targets, concerns): (&[Target], &[Concern]),
+    has_changed: bool,
+) -> Result<Decision, ToolErrorKind> {
+    let PreviewRequest { entry, cx, .. } = preview;
     let approval = Approval {
         tool: entry.name(),
-        arguments: &masked,
+        arguments: masked,
         targets,
         concerns,
         tool_digest: entry.digest(),
-        arguments_digest: Digest::hash_json(&masked),
+        arguments_digest: Digest::hash_json(masked),
+        has_changed,
         cx,
         names: entry.tool().into(),
         unmasked: arguments.json(),
-        preview: &preview,
+        preview,
     };
     let (by, limit) = cx.answer_by();
     let _stopped = cx.stop_clocks(by);
@@ -88,10 +104,10 @@ async fn ask(
 }
 
 /// Returns the error of a call that needs an approval while there is no approver to ask.
-fn refusal(entry: &Entry, cx: &ToolContext, targets: Vec<Target>, concerns: &[Concern]) -> ToolErrorKind {
+fn refusal(entry: &Entry, cx: &ToolContext, targets: &[Target], concerns: &[Concern]) -> ToolErrorKind {
     let uncovered: Vec<_> = targets.iter().filter(|target| !cx.grant().permits(target)).cloned().collect();
     if uncovered.is_empty() {
-        return cx.unapproved(Some(entry.tool().into()), targets, concerns, None);
+        return cx.unapproved(Some(entry.tool().into()), targets.to_vec(), concerns, None);
     }
     ToolErrorKind::PermissionDenied { needed: uncovered, granted: cx.grant().clone() }
 }

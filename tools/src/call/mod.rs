@@ -15,7 +15,8 @@
 //!    the [concerns](crate::Concern) about the call: those of the tool, and URLs that may carry data out of a session that has read
 //!    text of strangers. Counts the other URLs of such a session.
 //! 8. *approve* asks the approver about targets outside of the grant, targets that the policy asks about, sensitive paths,
-//!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call.
+//!    unnamed hosts and concerns. The approver can show the tool's [preview](crate::Approval::preview) of the call. It is asked again if
+//!    that has changed by its answer, and the call is refused if that changes until the tool runs.
 //! 9. *admit* waits for concurrency and rate limits and for conflicting calls, see [`Admission`](crate::Admission).
 //! 10. *connect* waits until the handler can hand the call over, see [`Handler::connect`](crate::Handler::connect).
 //! 11. *record intent* writes the call to the journal, if the context has one.
@@ -284,18 +285,15 @@ async fn run_stages(
     // A call that needs an approval gives up its place in the call order, so that later calls do not wait for a person.
     let ticket = ticket.filter(|_| unapproved.is_none());
     // Futures that most calls do not need are boxed, here and below, to keep the future of a call small.
-    let approved = match unapproved {
-        None => Vec::new(),
-        Some(unapproved) => {
-            let approved =
-                Box::pin(approve::approve(entry, &scope, &caller, &arguments, (unapproved, &concerns), &span)).await?;
-            // The wait for an approval does not count against the call's deadline.
-            time_limit = caller.deadline_for(entry);
-            approved
-        }
-    };
+    let mut shown = None;
+    if let Some(unapproved) = &unapproved {
+        let question = approve::approve(entry, &scope, &caller, &arguments, (unapproved, &concerns), &span);
+        shown = Some(Box::new(Box::pin(question).await?));
+        // The wait for an approval does not count against the call's deadline.
+        time_limit = caller.deadline_for(entry);
+    }
     concerns::record_urls(entry, &caller, &arguments, &targets, &concerns);
-    let mut cx = caller.enter(entry, scope, approved, time_limit, span.scope())?;
+    let mut cx = caller.enter(entry, scope, unapproved.unwrap_or_default(), time_limit, span.scope())?;
     let call = &**entered.insert(cx.running()?.clone());
     cx.notify_observer();
     let admitted = match admit::enter(entry, call, &keys) {
@@ -309,11 +307,19 @@ async fn run_stages(
     };
     // The call is enqueued, so later calls of its order need not wait for its end.
     drop(ticket);
-    if !admitted.is_running() {
+    let mut has_waited = !admitted.is_running();
+    if has_waited {
         Box::pin(admit::wait(call, &admitted)).await?;
     }
     if let Some(connecting) = entry.handler().connect(&cx) {
         Box::pin(connect::wait(call, connecting)).await?;
+        has_waited = true;
+    }
+    // Other calls can change meanwhile what was approved.
+    if let Some(shown) = shown.filter(|_| has_waited)
+        && !Box::pin(shown.holds()).await
+    {
+        return Err(ToolErrorKind::Outdated.into());
     }
     if let Some(record) = record {
         cx = Box::pin(record.begin(call, cx)).await?;

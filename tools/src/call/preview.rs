@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::OnceCell;
+
 use super::CallSpan;
 use super::bound::bound_error;
 use super::overflow::Overflow;
@@ -18,33 +20,43 @@ use crate::{Entry, Input, Preview, Resolve, Scope, ToolContext, ToolError, ToolE
 /// The time limit of a preview. A person waits for the question meanwhile.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// A call that waits for its approval.
-#[derive(Clone, Copy)]
+/// A call that waits for its approval, with the preview that the approver was shown.
 pub(super) struct PreviewRequest<'a> {
     pub(super) entry: &'a Arc<Entry>,
     /// The context of the caller.
-    pub(super) cx: &'a ToolContext,
+    pub(super) cx: ToolContext,
     /// The arguments, with secrets. Those of a kept call are masked.
-    pub(super) arguments: &'a Input,
+    pub(super) arguments: Input,
     /// The span of the call.
     pub(super) span: &'a CallSpan,
+    /// The preview, once the approver has wanted it.
+    pub(super) shown: OnceCell<PreviewOutcome>,
 }
 
 impl PreviewSource for PreviewRequest<'_> {
-    fn make(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>> {
-        Box::pin(async {
-            let outcome = self.run().await.transpose()?;
-            Some(outcome.map(bounded).map_err(|mut error| {
-                // The whole text is not stored, because the model could read it there.
-                bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
-                error.named(self.entry.name())
-            }))
-        })
+    fn shown(&self) -> Pin<Box<dyn Future<Output = PreviewOutcome> + Send + '_>> {
+        Box::pin(async { self.shown.get_or_init(|| self.make()).await.clone() })
     }
 }
 
 impl PreviewRequest<'_> {
-    async fn run(self) -> Result<Option<Preview>, ToolError> {
+    /// Returns true if the effect of the call is still the one that the approver was shown, or if it was shown none.
+    pub(super) async fn holds(&self) -> bool {
+        let Some(Some(Ok(shown))) = self.shown.get() else { return true };
+        self.make().await.is_some_and(|now| now.is_ok_and(|now| now.digest() == shown.digest()))
+    }
+
+    /// Makes the preview of the call as it is now.
+    async fn make(&self) -> PreviewOutcome {
+        let outcome = self.run().await.transpose()?;
+        Some(outcome.map(bounded).map_err(|mut error| {
+            // The whole text is not stored, because the model could read it there.
+            bound_error(Overflow { entry: self.entry, from: None }, error.kind_mut());
+            error.named(self.entry.name())
+        }))
+    }
+
+    async fn run(&self) -> Result<Option<Preview>, ToolError> {
         let caller = self.cx.for_preview();
         let limit = caller.deadline_within(TIME_LIMIT);
         let scope = Scope::Static(&NoTools);

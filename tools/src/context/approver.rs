@@ -40,6 +40,8 @@ pub struct Approval<'a> {
     /// The [digest](Digest::hash_json) of the masked arguments. Calls that differ only in secrets have the same one, because a secret
     /// could be guessed from its digest. See [`hash_arguments`](Self::hash_arguments).
     pub arguments_digest: Digest,
+    /// True if the approver has allowed this call, and its preview has changed meanwhile.
+    pub has_changed: bool,
     /// The context of the call: session, principal, call id, depth, grant.
     pub cx: &'a ToolContext,
     /// The names of the tool.
@@ -59,10 +61,11 @@ impl Approval<'_> {
         Digest::hash_json_with_key(key, self.unmasked)
     }
 
-    /// Makes the tool's preview of the call: the effect that it would have now. Takes at most two seconds. Returns `None` if the tool
+    /// Returns the tool's preview of the call: the effect that it would have now. Takes at most two seconds. Returns `None` if the tool
     /// declares none.
     ///
-    /// Call it once a person is really to be asked, not for a remembered decision. Show its text with the question, but do not let
+    /// One question has one preview, which is made at the first call. If [`Decision::Allow`] follows and the effect is another one by
+    /// then, the approver is asked again. Call it once a person is really to be asked, not for a remembered decision. Show its text with the question, but do not let
     /// the model read it: it can contain more than the call would return. [`Handler::preview`](crate::Handler::preview) lists the
     /// limits of a preview.
     ///
@@ -71,7 +74,7 @@ impl Approval<'_> {
     /// [`Panicked`](crate::ToolErrorKind::Panicked), or a refusal of the grant. It is no reason against the call; show it instead of
     /// the preview.
     pub async fn preview(&self) -> Option<Result<Preview, ToolError>> {
-        self.preview.make().await
+        self.preview.shown().await
     }
 }
 

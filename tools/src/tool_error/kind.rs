@@ -56,6 +56,8 @@ pub enum ToolErrorKind {
     },
     /// The tool was replaced while its call was being approved. The tool did not run.
     Replaced,
+    /// The effect of the call is no longer the one that was approved: its preview differs. The tool did not run.
+    Outdated,
     /// The tool cannot run here: the host lacks a service that it requires, or its schema does not compile.
     Unavailable {
         /// The missing part, and a remedy.
@@ -119,7 +121,7 @@ impl ToolErrorKind {
             Self::PermissionDenied { .. } => ErrorCode::PermissionDenied,
             Self::Denied { .. } => ErrorCode::Denied,
             Self::Unapproved { .. } => ErrorCode::Unapproved,
-            Self::Replaced => ErrorCode::Replaced,
+            Self::Replaced | Self::Outdated => ErrorCode::Replaced,
             Self::Unavailable { .. } => ErrorCode::Unavailable,
             Self::Overloaded { .. } => ErrorCode::Overloaded,
             Self::Timeout { .. } => ErrorCode::Timeout,

@@ -64,6 +64,11 @@ impl fmt::Display for Message<'_> {
                 f,
                 "{tool} was replaced while its call was being approved; read its new definition, and call it again"
             ),
+            ToolErrorKind::Outdated => write!(
+                f,
+                "{tool} was not run: the files that its approval was about have changed since; call it again to ask with their new \
+                 content"
+            ),
             ToolErrorKind::Unavailable { reason } => write!(f, "{tool} is not available here: {reason}"),
             ToolErrorKind::Overloaded { retry_after } => {
                 write!(f, "{tool} has too many calls; try again{}", after(*retry_after))

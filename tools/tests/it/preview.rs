@@ -114,7 +114,7 @@ async fn no_preview_is_made_unless_an_approver_wants_it() {
     catalog.execute(&asks, "write", json!({"path": "a"})).await.unwrap_err();
     assert_eq!(made.load(Ordering::Relaxed), 0, "without an approver");
     catalog.execute(&asks.with_approver(Arc::new(approver)), "write", json!({"path": "a"})).await.unwrap();
-    assert_eq!(made.load(Ordering::Relaxed), 1);
+    assert_eq!(made.load(Ordering::Relaxed), 2, "to show it, and to compare it after the answer");
 }
 
 #[tokio::test(start_paused = true)]
@@ -215,4 +215,129 @@ async fn a_preview_leaves_no_trace() {
     assert!(!seen.0.load(Ordering::Relaxed));
     let lines = notebook.lines();
     assert!(!lines.is_empty() && !format!("{lines:?}").contains("canary"), "{lines:?}");
+}
+
+/// The content of a file that other programs write too.
+#[derive(Clone, Default)]
+struct Page(Arc<AtomicUsize>);
+
+impl Page {
+    fn edit(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn shown(&self) -> Preview {
+        Preview::summary(format!("edition {}", self.0.load(Ordering::Relaxed)))
+    }
+}
+
+/// Allows each call, and lets another program edit the page before the first answers.
+struct Slow {
+    page: Page,
+    edits: AtomicUsize,
+    asked: std::sync::Mutex<Vec<(String, bool)>>,
+}
+
+impl Slow {
+    fn new(page: &Page, edits: usize) -> Arc<Self> {
+        Arc::new(Self { page: page.clone(), edits: edits.into(), asked: std::sync::Mutex::default() })
+    }
+
+    fn asked(&self) -> Vec<(String, bool)> {
+        std::mem::take(&mut *self.asked.lock().unwrap())
+    }
+}
+
+impl Approver for Slow {
+    fn approve<'a>(&'a self, approval: Approval<'a>) -> ApprovalFuture<'a> {
+        Box::pin(async move {
+            let shown = approval.preview().await.unwrap().map_or_else(|error| error.to_string(), |it| it.text().into());
+            if self.edits.load(Ordering::Relaxed) > 0 {
+                self.edits.fetch_sub(1, Ordering::Relaxed);
+                self.page.edit();
+            }
+            let again = approval.preview().await.unwrap().map_or_else(|error| error.to_string(), |it| it.text().into());
+            assert_eq!(shown, again, "one question shows one effect");
+            self.asked.lock().unwrap().push((shown, approval.has_changed));
+            Decision::Allow
+        })
+    }
+}
+
+fn on_page(page: &Page, show: fn(&Page) -> Result<Preview, ToolError>) -> Catalog {
+    let page = page.clone();
+    writing(move |_| Box::pin(std::future::ready(show(&page))))
+}
+
+#[tokio::test]
+async fn an_effect_that_changes_before_the_answer_is_asked_about_again() {
+    type Show = fn(&Page) -> Result<Preview, ToolError>;
+    let basis: Show = |page| {
+        let content = tools::Digest::hash_bytes(page.shown().text().as_bytes());
+        Ok(Preview::summary("runs").with_basis(tools::Basis::Content(content)))
+    };
+    let beyond: Show = |page| Ok(Preview::diff(format!("{}+{}\n", "+a\n".repeat(5000), page.shown().text())));
+    let fails_later: Show = |page| match page.0.load(Ordering::Relaxed) {
+        0 => Ok(page.shown()),
+        _ => Err(ToolError::execution_failed("gone")),
+    };
+    for show in [(|page| Ok(page.shown())) as Show, basis, beyond, fails_later] {
+        let page = Page::default();
+        let (catalog, approver) = (on_page(&page, show), Slow::new(&page, 1));
+        let cx = granted(&["fs:*:**"]).with_policy(Policy::by_effects()).with_approver(approver.clone());
+        catalog.execute(&cx, "write", json!({"path": "a"})).await.unwrap();
+        let again: Vec<bool> = approver.asked().into_iter().map(|(_, again)| again).collect();
+        assert_eq!(again, [false, true]);
+    }
+}
+
+#[tokio::test]
+async fn lines_around_a_change_and_the_time_of_day_are_not_asked_about_again() {
+    type Show = fn(&Page) -> Result<Preview, ToolError>;
+    let around: Show = |page| Ok(Preview::diff(format!("@@ -1 +1 @@\n {}\n-a\n+b\n", page.shown().text())));
+    let time: Show = |page| Ok(Preview::summary("daily\n").with_unbound_text(page.shown().text()));
+    for show in [around, time] {
+        let page = Page::default();
+        let (catalog, approver) = (on_page(&page, show), Slow::new(&page, 1));
+        let cx = granted(&["fs:*:**"]).with_policy(Policy::by_effects()).with_approver(approver.clone());
+        catalog.execute(&cx, "write", json!({"path": "a"})).await.unwrap();
+        assert_eq!(approver.asked().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_effect_that_never_stays_the_same_is_refused() {
+    let page = Page::default();
+    let (catalog, approver) = (on_page(&page, |page| Ok(page.shown())), Slow::new(&page, usize::MAX));
+    let cx = granted(&["fs:*:**"]).with_policy(Policy::by_effects()).with_approver(approver.clone());
+    let error = catalog.execute(&cx, "write", json!({"path": "a"})).await.unwrap_err();
+    assert_eq!(error, ToolError::new("write", ToolErrorKind::Outdated));
+    assert!(approver.asked().len() < 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_that_changes_while_the_approved_call_waits_for_its_turn_is_refused() {
+    let page = Page::default();
+    let mut catalog = on_page(&page, |page| Ok(page.shown()));
+    // Another call works on the same path, edits the page, and needs no approval.
+    let (editor, effects) =
+        (page.clone(), serde_json::from_value::<Effects>(json!({"writes": ["fs:{path}"]})).unwrap());
+    let edit = move |_: ToolContext, _: serde_json::Value| {
+        let editor = editor.clone();
+        async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            editor.edit();
+        }
+    };
+    catalog.register(reader("edit").with_effects(effects), edit).unwrap();
+    let approver = Slow::new(&page, 0);
+    let free = granted(&["fs:*:**"]);
+    let cx = free.clone().with_policy(Policy::by_effects()).with_approver(approver.clone());
+    let path = || json!({"path": "a"});
+    let (edited, outdated) =
+        tokio::join!(catalog.execute(&free, "edit", path()), catalog.execute(&cx, "write", path()));
+    edited.unwrap();
+    assert_eq!(outdated.unwrap_err(), ToolError::new("write", ToolErrorKind::Outdated));
+    assert_eq!(approver.asked().len(), 1);
+    catalog.execute(&cx, "write", path()).await.unwrap();
 }

@@ -13,8 +13,9 @@ use tools_store::private;
 
 use super::git::Git;
 use super::repository::{GIT, Repository};
-use super::stamp::{identity, stamp};
+use super::stamp::{identity, stamp, written_below};
 use crate::records::{self, now};
+use crate::written::CLOCK_LAG;
 
 /// The marks in the state folder of the user.
 ///
@@ -117,7 +118,11 @@ impl Marks {
             let is_kept = kept.iter().any(|kept| path.starts_with(kept));
             !is_kept && trees.iter().any(|tree| path.starts_with(tree) || tree.starts_with(path))
         };
-        let mut watch = Watch { marks: self.clone(), root: root.to_owned(), put: Vec::new() };
+        let from = now().saturating_sub(CLOCK_LAG.as_nanos() as u64);
+        let inside = trees.iter().filter(|tree| tree.starts_with(root) || root.starts_with(tree));
+        let trees = inside.map(|tree| if root.starts_with(tree) { root.to_owned() } else { tree.clone() }).collect();
+        let mut watch =
+            Watch { marks: self.clone(), root: root.to_owned(), trees, kept: kept.to_vec(), from, put: Vec::new() };
         if is_written(root) {
             self.note_root(root)?;
         }
@@ -193,7 +198,32 @@ impl Marks {
 pub(super) struct Watch {
     marks: Marks,
     root: PathBuf,
+    /// The trees below the root that the program may write.
+    trees: Vec<PathBuf>,
+    /// The paths in them that it may not.
+    kept: Vec<PathBuf>,
+    /// The time in nanoseconds since 1970.
+    from: u64,
     put: Vec<(PathBuf, Mark)>,
+}
+
+impl Watch {
+    /// Marks the repositories in folders of the workspace that the program made or wrote. The root's record covers them while they are below
+    /// it, and these marks once they have been moved.
+    fn mark_below(&self) {
+        let is_other = |git: &PathBuf| {
+            let is_kept = self.kept.iter().any(|kept| git.starts_with(kept));
+            !is_kept && self.put.iter().all(|(_, mark)| mark.git != *git)
+        };
+        for git in self.trees.iter().flat_map(|tree| written_below(tree, self.from)).filter(is_other) {
+            let (identity, process) = (identity(&git), std::process::id());
+            let mark = Mark { git, identity, stamp: None, process, at: now(), refs: BTreeMap::new() };
+            if !self.marks.has_equal(&mark, None) {
+                // The record of the root still covers it where it is.
+                let _ = self.marks.put(&self.marks.next_file(), &mark);
+            }
+        }
+    }
 }
 
 impl Drop for Watch {
@@ -210,6 +240,7 @@ impl Drop for Watch {
                 let _ = self.marks.put(file, mark);
             }
         }
+        self.mark_below();
         let _ = self.marks.note_root(&self.root);
     }
 }

@@ -2,9 +2,12 @@
 
 use std::fs::{self, Metadata};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tools::Digest;
+
+use super::repository::GIT;
+use crate::written::change_time;
 
 /// The most entries of a folder of git that are looked at.
 const MAX_ENTRIES: usize = 500_000;
@@ -39,6 +42,55 @@ pub(super) fn stamp(git: &Path) -> Option<String> {
     }
     lines.sort_unstable();
     Some(Digest::hash_bytes(lines.concat().as_bytes()).to_string())
+}
+
+/// Returns the folders of git in a tree in which a file that decides about commits has changed since a time, in nanoseconds since 1970. A
+/// moved folder has not changed.
+pub(super) fn written_below(tree: &Path, from: u64) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![tree.to_owned()];
+    let mut folders = 0;
+    while let Some(folder) = waiting.pop() {
+        folders += 1;
+        if folders > MAX_ENTRIES {
+            break;
+        }
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && entry.file_name().eq_ignore_ascii_case(GIT) => {
+                    found.extend(Some(entry.path()).filter(|git| is_written(git, from)));
+                }
+                Ok(kind) if kind.is_dir() => waiting.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Returns true if a file in a folder of git has changed since a time, or if there are too many to tell.
+fn is_written(git: &Path, from: u64) -> bool {
+    let mut waiting = vec![(git.to_owned(), true)];
+    let mut count = 0;
+    while let Some((folder, is_top)) = waiting.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            count += 1;
+            let file = entry.file_name();
+            let is_ignored = is_top && IGNORED.iter().any(|ignored| file == **ignored);
+            if is_ignored || Path::new(&file).extension().is_some_and(|end| end == "lock") {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => waiting.push((entry.path(), false)),
+                Ok(metadata) if change_time(&metadata) >= from => return true,
+                _ => {}
+            }
+            if count > MAX_ENTRIES {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Returns the device and the number of an entry.

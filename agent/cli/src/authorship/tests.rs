@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::trust::{clear_in, pending_in};
 use super::*;
+use crate::written::CLOCK_LAG;
 
 /// A repository with a file of the user, and the marks beside it. The home of this process has the address of the user.
 struct Place {
@@ -295,4 +296,35 @@ fn a_lock_of_git_leaves_no_mark() {
     fs::write(place.root().join(".git/config.lock"), "").unwrap();
     drop(watch);
     assert!(!place.is_marked(&place.root()));
+}
+
+#[test]
+fn a_repository_in_a_subfolder_that_a_program_writes_is_marked_also_after_a_move() {
+    let place = Place::new();
+    let (old, deep) = (place.root().join("lib/old"), place.root().join("a/b/new"));
+    place.init(&old);
+    std::thread::sleep(CLOCK_LAG * 3);
+    let reads = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    git(&old, &["status"]);
+    drop(reads);
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    place.init(&deep);
+    drop(watch);
+    let moved = |from: &Path, name: &str| {
+        let to = place.path().join(name);
+        fs::rename(from, &to).unwrap();
+        to
+    };
+    assert!(place.is_marked(&moved(&deep, "new")));
+    let old = moved(&old, "old");
+    assert!(!place.is_marked(&old), "it was only read");
+
+    fs::rename(&old, place.root().join("old")).unwrap();
+    let watch = place.marks().watch(&place.root(), &[PathBuf::from("/")], &[]).unwrap();
+    commit(&place.root().join("old"));
+    drop(watch);
+    let old = moved(&place.root().join("old"), "moved");
+    assert!(place.is_marked(&old));
+    place.marks().clear(&Repository::find(&old).unwrap()).unwrap();
+    assert!(!place.is_marked(&old));
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tools_builtin::skill::{Clash, Contents, Discovery, Origin, Skill, Skills, named_files};
 use tools_mcp::trust::{Approvals, Subject};
 
-use crate::config::{ProgramSettings as _, Settings};
+use crate::config::{ProgramKeys, ProgramSettings as _, Settings};
 use crate::error::Error;
 use crate::program;
 use host::folders;
@@ -62,10 +62,12 @@ impl Library {
             discovery = discovery.without_project_folders();
         }
         let configured = settings.program().skill_folders.iter().map(|folder| folder.value.clone());
-        let mut places: Vec<_> = folders::skills().into_iter().chain(configured).collect();
-        let find = |discovery| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
+        let used: Vec<_> = folders::skills().into_iter().chain(configured).collect();
+        let mut places: Vec<_> = used.iter().chain(&named_folders(settings)).cloned().collect();
+        let find =
+            |discovery, places: &[PathBuf]| places.iter().cloned().fold(discovery, Discovery::with_user_folder).find();
         // Without a workspace, since a folder of the project is entered once, and the user's links into it are missed.
-        let (found, links) = (find(discovery), find(Discovery::new()).links);
+        let (found, links) = (find(discovery, &used), find(Discovery::new(), &places).links);
         places.extend(links);
         let missing = settings.program().skill_folders.iter().filter(|folder| !folder.value.exists()).map(|folder| {
             format!("{}: there is no such folder; create it, or change skills.folders", folder.value.display())
@@ -90,7 +92,7 @@ impl Library {
         Self { skills, overlooked, places, workspace }.with_conflicts()
     }
 
-    /// Returns the folders of skills of the user, and the links below them that can lead to skills. They need not exist.
+    /// Returns the folders of skills of the user, also of other sessions of theirs, and the links below them that can lead to skills. They need not exist.
     pub(crate) fn places(&self) -> &[PathBuf] {
         &self.places
     }
@@ -235,4 +237,10 @@ fn subject(skill: &Skill, contents: &Contents, workspace: &str) -> Subject {
 /// Returns the path of a skill below the workspace.
 fn folder(skill: &Skill, workspace: &str) -> Value {
     json!(skill.path().strip_prefix(workspace).unwrap_or(skill.path()).to_string_lossy())
+}
+
+/// Returns the folders of skills that any layer of the settings names, also those that this session does not use.
+fn named_folders(settings: &Settings) -> Vec<PathBuf> {
+    let folders = settings.layers().iter().flat_map(|values| &values.of::<ProgramKeys>().skill_folders);
+    folders.map(|folder| folder.value.clone()).collect()
 }

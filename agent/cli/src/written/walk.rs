@@ -28,11 +28,12 @@ fn changed_among((root, tree): (&Path, &Path), from: u64, most: usize, found: &m
             return add(tree, from, true, false);
         }
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-        let at = time(&metadata);
+        let at = change_time(&metadata);
         let is_changed = at >= from;
         if !metadata.is_dir() {
+            // By another name, a document can be code.
             if is_changed {
-                add(&path, at, false, is_document(&path));
+                add(&path, at, false, is_document(&path) && !has_other_name(&metadata));
             }
             continue;
         }
@@ -49,9 +50,19 @@ fn changed_among((root, tree): (&Path, &Path), from: u64, most: usize, found: &m
     }
 }
 
+#[cfg(unix)]
+fn has_other_name(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+#[cfg(not(unix))]
+fn has_other_name(_metadata: &Metadata) -> bool {
+    false
+}
+
 /// Returns the time of the last change in nanoseconds since 1970. No program can choose it.
 #[cfg(unix)]
-fn time(metadata: &Metadata) -> u64 {
+pub(crate) fn change_time(metadata: &Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
 
     let nanos = i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec());
@@ -59,7 +70,7 @@ fn time(metadata: &Metadata) -> u64 {
 }
 
 #[cfg(not(unix))]
-fn time(metadata: &Metadata) -> u64 {
+pub(crate) fn change_time(metadata: &Metadata) -> u64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since.map_or(u64::MAX, |time| time.as_nanos() as u64)
 }

@@ -105,9 +105,9 @@ fn a_large_file_lies_in_the_workspace_if_the_state_folder_is_on_another_disk() {
     assert!(second.contains(&format!("rm -r {} forgets all", folder.display())), "{second}");
     let report = elsewhere(&["doctor"]).replace("\n  ", " ");
     let line = report.lines().find(|line| line.contains("sub/AGENTS.md, ")).unwrap_or_else(|| panic!("{report}"));
-    let words: Vec<&str> = line.split(" mv ").nth(1).unwrap().split(' ').collect();
-    fs::rename(words[0].trim_matches('\''), words[1]).unwrap();
-    assert!(root.join("sub/AGENTS.md").exists());
+    assert!(!line.contains("mv "), "a program can have written it: {line}");
+    let place = line.split_whitespace().find(|word| word.contains("set-aside-by-toolcrib")).unwrap();
+    fs::rename(place.trim_matches('\''), root.join("sub/AGENTS.md")).unwrap();
 }
 
 #[test]
@@ -149,4 +149,19 @@ fn a_session_looks_for_what_a_killed_one_left_before_it_reads_anything() {
     assert!(!crib.run(&["system"]).stdout.contains("planted"));
     let again = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
     assert!(!again.stderr.contains("a program left"), "{again:#?}");
+}
+
+#[test]
+fn a_forged_entry_is_not_passed_on_as_a_command() {
+    let crib = Crib::new();
+    for name in ["17-Makefile", "18-.envrc"] {
+        let path = format!("set-aside-by-toolcrib/{name}.set-aside");
+        let forge = format!("fs.write path={path} content=evil parents=true");
+        crib.run(&["run", &forge, "--provider", "direct", "--allow", "fs:write:**"]).expect(0);
+    }
+    for later in [&["run", "time.now", "--provider", "direct"][..], &["doctor"]] {
+        let told = crib.run(later);
+        let told = (told.stdout + &told.stderr).replace("\n  ", " ");
+        assert!(told.contains("Makefile") && !told.contains("mv "), "{told}");
+    }
 }

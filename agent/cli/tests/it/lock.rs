@@ -141,3 +141,14 @@ fn the_command_that_writes_the_file_again_names_the_file() {
         assert!(shown.contains("toolcrib lock --file 'my tools.lock'"), "{shown}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_planted_link_is_not_written_through() {
+    let crib = Crib::new();
+    let outside = crib.write("precious", "precious");
+    std::os::unix::fs::symlink(&outside, lock_file(&crib)).unwrap();
+    let refused = crib.run(&["lock"]);
+    assert!(refused.code != Some(0) && refused.stderr.contains("tools.lock is a link"), "{refused:#?}");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "precious");
+}

@@ -87,6 +87,8 @@ mod memory;
 mod messages;
 #[cfg(feature = "models")]
 mod model;
+#[cfg(all(unix, feature = "builtin", feature = "models"))]
+mod named_files;
 #[cfg(unix)]
 mod new;
 #[cfg(feature = "journal")]

@@ -38,10 +38,10 @@ fn the_users_side_is_out_of_reach_where_the_root_is_the_home() {
     }
     let found = at_home(&crib, &["call", "fs.search", "pattern=canary", "ignored=true"]).expect(0);
     assert!(found.stdout.contains("no line matches"), "{found:#?}");
-    let remove = ["run", "fs.remove path=.config recursive=true", "--provider", "direct", "--allow", "fs:destroy:**"];
+    let remove = ["run", "fs.remove path=.local recursive=true", "--provider", "direct", "--allow", "fs:destroy:**"];
     let ended = at_home(&crib, &remove).expect(1);
     assert!(ended.stderr.contains("may not touch"), "{ended:#?}");
-    assert!(crib.root().join(".config/toolcrib/toolcrib.toml").exists());
+    assert!(crib.root().join(".local/state/toolcrib/file").exists());
     let ended = at_home(&crib, &["call", "time.now", "--root", ".config/toolcrib"]).expect(2);
     assert!(ended.stderr.contains("choose another root"), "{ended:#?}");
 }

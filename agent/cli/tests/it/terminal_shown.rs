@@ -103,14 +103,15 @@ fn no_line_of_a_call_looks_like_one_of_the_question() {
 }
 
 #[test]
-fn a_preview_on_demand_shows_the_files_of_now() {
+fn a_file_that_changes_while_a_question_is_open_is_asked_about_again() {
     let crib = Crib::new();
     let (mut session, before) = asked(&crib, &["call", "fs.write", "path=README.md", "content=new\n"]);
     assert!(before.contains("-# Hello"), "{before}");
     std::fs::write(crib.root().join("README.md"), "changed\n").unwrap();
-    let now = say(&mut session, "v", &[QUESTION]);
-    assert!(now.contains("-changed") && !now.contains("-# Hello"), "{now}");
+    let now = say(&mut session, "y", &[QUESTION]);
+    assert!(now.contains("asked again") && now.contains("-changed") && !now.contains("-# Hello"), "{now}");
     assert_eq!(end_with(session, "n").1, 5);
+    assert_eq!(std::fs::read_to_string(crib.root().join("README.md")).unwrap(), "changed\n");
 }
 
 #[test]

@@ -80,11 +80,12 @@ fn no_tool_reaches_the_file_of_a_secret() {
     let crib = Crib::new();
     std::fs::write(crib.root().join("forge.key"), CANARY).unwrap();
     let key = crib.root().join("forge.key");
+    crib.run(&["call", "fs.read", "path=forge.key"]).expect(0);
     for settings in
         [secret(&format!("file = {key:?}")), format!("[web]\nsearch = 'brave'\nsearch_key_file = {key:?}\n")]
     {
-        crib.run(&["call", "fs.read", "path=forge.key", "--no-config"]).expect(0);
         write_user(&crib, &settings);
+        crib.run(&["call", "fs.read", "path=forge.key", "--no-config"]).expect(1);
         for call in ["fs.read path=forge.key", "fs.write path=forge.key content=x"] {
             let ended = crib.run(&["run", call, "--allow", "fs:*:**"]).expect(1);
             assert!(!format!("{ended:?}").contains(CANARY), "{ended:#?}");

@@ -121,6 +121,17 @@ pub fn project_contents(directory: &Path) -> Result<Vec<(Content, bool)>, Settin
     Ok(read.collect())
 }
 
+/// Returns the settings of the user's file, and of all files of projects whose settings all apply there. The files that they name are
+/// protected in every session, also in one with --no-config.
+///
+/// # Errors
+/// Returns an error if the user's file cannot be read.
+pub fn unapplied() -> Result<Vec<Layer>, SettingsError> {
+    let (_, user) = load_user()?;
+    let of_projects = project_file::approved(home().as_deref(), &user);
+    Ok(of_projects.into_iter().chain([user]).collect())
+}
+
 /// Loads the user's file.
 fn load_user() -> Result<(Loaded, Layer), SettingsError> {
     let mut loaded = Loaded::default();

@@ -43,9 +43,18 @@ pub struct KeyAbout {
     pub needs_owner: bool,
     /// The key with which it cannot be set: one layer has at most one of them, and a higher layer with one unsets both.
     pub instead_of: Option<&'static str>,
-    /// True if the value is the path of a file that holds a secret.
-    pub is_secret_file: bool,
+    /// The protection of the file whose path is the value.
+    pub file_use: Option<FileUse>,
     is_scalar: bool,
+}
+
+/// The protection of a file that a key names, in each session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileUse {
+    /// Each write of a tool asks.
+    Control,
+    /// No tool reaches it.
+    Secret,
 }
 
 /// The flag of a key.
@@ -83,7 +92,7 @@ impl<S: Slot> Key<S> {
             owner: None,
             needs_owner: false,
             instead_of: None,
-            is_secret_file: false,
+            file_use: None,
             is_scalar,
         };
         Self { about, default, project, kind }
@@ -148,7 +157,14 @@ impl<S: Slot> Key<S> {
     /// Says that the value is the path of a file with a secret.
     #[must_use]
     pub fn of_secret_file(mut self) -> Self {
-        self.about.is_secret_file = true;
+        self.about.file_use = Some(FileUse::Secret);
+        self
+    }
+
+    /// Says that the value is the path of a file that decides about sessions as the settings do.
+    #[must_use]
+    pub fn of_control_file(mut self) -> Self {
+        self.about.file_use = Some(FileUse::Control);
         self
     }
 

@@ -20,6 +20,9 @@ use crate::trust::{Content, Records, Unapproved};
 /// The maximum size of a settings file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
+/// The kind of its content.
+const SETTINGS: &str = "settings";
+
 /// A settings file of a project.
 pub(super) enum ProjectFile {
     /// The file belongs to another user and is not read.
@@ -91,6 +94,17 @@ pub(super) fn find(
     Ok(files)
 }
 
+/// Returns the layers of all files of projects that the user's file trusts and a person has approved, wherever they are.
+pub(super) fn approved(home: Option<&Path>, user_layer: &Layer) -> Vec<Layer> {
+    let Some(records) = Records::own() else { return Vec::new() };
+    let layer = |path: PathBuf| {
+        let trusting = trust::trusts(user_layer, path.parent()?).cloned();
+        let found = read(path, trusting, home, Some(&records)).ok()?;
+        found.trusted_by().is_some().then_some(found.layer)
+    };
+    records.approved_files(SETTINGS).into_iter().filter_map(layer).collect()
+}
+
 fn read(
     path: PathBuf,
     trusting: Option<Origin>,
@@ -108,7 +122,7 @@ fn read(
         None => "its folder is not among trusted in your file, so it may only narrow; its settings are:".to_owned(),
     }];
     effects.extend(trust::effects(&layer));
-    let content = Content::new("settings", &path, text.as_bytes()).with_effects(effects);
+    let content = Content::new(SETTINGS, &path, text.as_bytes()).with_effects(effects);
     let unapproved = Records::judge(records, content.clone());
     Ok(Found { path, layer, content, trusting, unapproved })
 }

@@ -9,6 +9,7 @@ use tools::{Clause, Grant, Target};
 use super::access::AccessKeys;
 use super::error::SettingsError;
 use super::file::SettingsFile;
+use super::key::FileUse;
 use super::layer::Layer;
 use super::origin::{Origin, Setting};
 use super::values::{KeySet, Values};
@@ -25,6 +26,9 @@ pub struct Settings {
     replaced: Vec<Values>,
     /// The grant of a job, which limits the others, and its rules.
     job: Option<(Grant, Vec<Rule>)>,
+    /// The values of each layer, and of those that do not apply to this session. The files that they name are protected all the same, because
+    /// the next session may use them.
+    named: Vec<Values>,
     /// Files of the command that no tool may reach.
     hidden: Vec<PathBuf>,
     /// Files of the command that decide what tools may do.
@@ -58,7 +62,8 @@ impl Settings {
             .chain(of_files)
             .find_map(|values| values.of::<AccessKeys>().profile.clone());
         let profile = profile.map(|name| take_profile(&mut layers, &name)).transpose()?;
-        let mut settings = Self { files, ..Self::default() };
+        let named = layers.iter().map(|layer| &layer.values).chain([&environment, &flags]).cloned().collect();
+        let mut settings = Self { files, named, ..Self::default() };
         for values in layers.into_iter().map(|layer| layer.values).chain(profile).chain([environment]) {
             settings.merge(values)?;
         }
@@ -92,6 +97,19 @@ impl Settings {
     pub fn edit<K: KeySet + Default>(mut self, change: impl FnOnce(&mut K)) -> Self {
         change(self.values.of_mut());
         self
+    }
+
+    /// Protects the files that these layers name, although their settings do not apply.
+    #[must_use]
+    pub fn with_unapplied(mut self, layers: Vec<Layer>) -> Self {
+        self.named.extend(layers.into_iter().map(|layer| layer.values));
+        self
+    }
+
+    /// Returns the values of each layer, also where another one has the last word, and of those that do not apply to this session. Those of
+    /// profiles are left out.
+    pub fn layers(&self) -> &[Values] {
+        &self.named
     }
 
     /// Returns the searched files, existing or not.
@@ -185,17 +203,22 @@ impl Settings {
         self.access().policy.iter().map(|rule| rule.labelled(Rule::with_origin)).chain(of_job)
     }
 
-    /// Returns the searched files, and those of the command that decide what tools may do. The user's file is left out, because no tool can
-    /// reach it.
+    /// Returns the searched files, those that keys of [control files](super::Key::of_control_file) name, and those of the command that decide
+    /// what tools may do. The user's file is left out, because no tool can reach it.
     pub fn control_files(&self) -> impl Iterator<Item = &Path> {
         let files = self.files.iter().filter(|file| file.role != "user").map(|file| file.path.as_path());
-        files.chain(self.control.iter().map(PathBuf::as_path))
+        let named = self.named.iter().flat_map(|values| values.files(FileUse::Control));
+        files.chain(named).chain(self.control.iter().map(PathBuf::as_path))
     }
 
     /// Returns the files that hold secrets, which no tool may read: those that keys name, and those of the linked families.
     pub fn secret_files(&self) -> Vec<PathBuf> {
-        let of_families = extension::list().into_iter().flat_map(|extension| (extension.secret_files)(self));
-        self.values.secret_files().map(PathBuf::from).chain(of_families).collect()
+        let families = extension::list();
+        let files_of = |values: &Values| {
+            let of_families = families.iter().flat_map(|extension| (extension.secret_files)(values));
+            values.files(FileUse::Secret).map(PathBuf::from).chain(of_families).collect::<Vec<_>>()
+        };
+        self.named.iter().flat_map(files_of).collect()
     }
 
     /// Returns the files of the command that no tool may reach.

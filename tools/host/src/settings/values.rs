@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::access::AccessKeys;
 use super::error::SettingsError;
-use super::key::{self, AnyKey, KeyAbout};
+use super::key::{self, AnyKey, FileUse, KeyAbout};
 use super::origin::Origin;
 use super::section::Section;
 use super::slot::AnySlot;
@@ -168,9 +168,11 @@ impl Values {
         self.entry(name)?.1.origin()
     }
 
-    /// Returns the files of the keys that name a file with a secret.
-    pub(super) fn secret_files(&self) -> impl Iterator<Item = &Path> {
-        self.entries().filter(|(key, _)| key.about().is_secret_file).filter_map(|(_, slot)| key::path(slot))
+    /// Returns the files that keys of this use name.
+    pub(super) fn files(&self, of_use: FileUse) -> impl Iterator<Item = &Path> {
+        self.entries()
+            .filter(move |(key, _)| key.about().file_use == Some(of_use))
+            .filter_map(|(_, slot)| key::path(slot))
     }
 
     fn document(&self, name: &str) -> Option<Value> {

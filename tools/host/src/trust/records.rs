@@ -1,5 +1,6 @@
 //! [`Records`]: the contents that a person has approved, and the first session of each workspace.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +88,14 @@ impl Records {
         let folder = self.folder_of(content.folder());
         self.make_room(&folder);
         self.write(&self.path_of(content), json!(approved).to_string().as_bytes())
+    }
+
+    /// Returns the paths of the files of this kind of which a person has approved a content.
+    pub fn approved_files(&self, kind: &str) -> BTreeSet<PathBuf> {
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let all = folders.flat_map(|folder| approvals(&folder.path()));
+        let approved = all.filter_map(|(path, _)| self.read(&path)).filter(|approved| approved.kind == kind);
+        approved.map(|approved| PathBuf::from(approved.path)).collect()
     }
 
     /// Removes all approvals of a folder. Returns true if there was one.

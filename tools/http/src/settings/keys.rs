@@ -27,6 +27,7 @@ declare_keys! {
 
     /// A file of root certificates in PEM, which requests of tools trust in addition to the machine's
     pub ca_file: Option<Setting<PathBuf>> = Key::new("http.ca_file", text(file), None, "\"certificates.pem\"")
+            .of_control_file()
         .with_project(ProjectRule::never(REACHES));
 
     /// The maximum size of a response to a tool, after decompression

