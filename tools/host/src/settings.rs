@@ -23,7 +23,9 @@ mod values;
 
 pub use access::AccessKeys;
 pub use error::SettingsError;
-pub use file::{FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules, unapplied};
+pub use file::{
+    FileState, Loaded, SettingsFile, built_in, load_default, load_named, project_contents, rules, unapplied,
+};
 pub use key::{AnyKey, FileUse, FlagValue, Key, KeyAbout, KeyFlag};
 pub use kind::{
     Kind, accumulated, boolean, converted_tables, duration, float, integer, items, named_tables, percent, printed,
