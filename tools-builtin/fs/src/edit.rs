@@ -32,6 +32,7 @@ const ATTEMPTS: usize = 100;
     writes = "fs:{path}",
     needs = Workspace,
     preview = preview,
+    concerns = crate::repository::of_edit,
     tags = ["files"],
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),

@@ -8,6 +8,7 @@ use tools::{Access, Concern, ToolContext};
 use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::repository;
 use crate::slot::Slot;
 
 /// The ends of names of configurations that are programs.
@@ -29,13 +30,16 @@ const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
 
 /// Returns the concern about `fs.write`: the file is new, lies in the root, and programs load or run it.
 pub(crate) fn of_write(cx: &ToolContext, path: RelativePath, content: String, _parents: bool) -> Vec<Concern> {
-    concern(cx, &path, |_| content.starts_with("#!"))
+    let new = concern(cx, &path, |_| content.starts_with("#!"));
+    new.into_iter().chain(repository::concern(cx, &path)).collect()
 }
 
 /// Returns the concern about `fs.move`, as [`of_write`] does.
 pub(crate) fn of_move(cx: &ToolContext, from: RelativePath, to: RelativePath, _overwrite: bool) -> Vec<Concern> {
     let is_script = |workspace: &Workspace| begins_as_script(workspace, &from);
-    concern(cx, &to, is_script)
+    let new = concern(cx, &to, is_script);
+    let of_repository = [&from, &to].into_iter().find_map(|path| repository::concern(cx, path));
+    new.into_iter().chain(of_repository).collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
