@@ -52,6 +52,9 @@ mod notice;
 mod observer;
 mod output;
 mod output_format;
+mod own_path;
+#[cfg(feature = "builtin")]
+mod own_programs;
 mod parameter;
 mod person;
 mod policy;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tools::{Digest, Tool, ToolName};
 
-use crate::{program, shell};
+use crate::{own_path, program, shell};
 
 /// The usual lock file.
 pub(crate) const USUAL: &str = "tools.lock";
@@ -89,7 +89,7 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
     let tools = tools.iter().map(locked).collect::<Result<_, _>>().map_err(|error| refused(error.into()))?;
     let file = LockFile { version: VERSION, tools };
     let text = serde_json::to_string_pretty(&file).map_err(|error| refused(error.into()))?;
-    fs::write(path, text + "\n").map_err(refused)
+    own_path::write(path, text + "\n").map_err(refused)
 }
 
 /// Sorts the keys of all objects, whatever order the build keeps.

@@ -11,6 +11,7 @@ use tools::{Content, ToolResult};
 use crate::error::Error;
 use crate::fit;
 use crate::notice::note;
+use crate::own_path;
 use crate::visible::{harmless, harmless_json, visible_json};
 
 /// Writes text composed by this program. Its styles are kept on terminals only.
@@ -108,7 +109,7 @@ pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
         let path = if count == 1 { file.to_owned() } else { numbered(file, count) };
         let compact: Vec<u8> = data.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
         let bytes = BASE64.decode(&compact).map_err(|error| failed(&path, io::Error::other(error)))?;
-        std::fs::write(&path, bytes).map_err(|source| failed(&path, source))?;
+        own_path::write(&path, bytes).map_err(|source| failed(&path, source))?;
         note(&format!("saved {}", path.display()));
     }
     if count == 0 {
@@ -119,7 +120,7 @@ pub(crate) fn save(result: &ToolResult, file: &Path) -> Result<(), Error> {
             _ => None,
         });
         let text = texts.collect::<Vec<_>>().join("\n");
-        std::fs::write(file, text).map_err(|source| failed(file, source))?;
+        own_path::write(file, text).map_err(|source| failed(file, source))?;
         note(&format!("saved {}", file.display()));
     }
     Ok(())

@@ -21,18 +21,6 @@ pub fn is_repository_setting(name: &str) -> bool {
     SETTINGS.contains(&name)
 }
 
-/// Returns the concern about `fs.edit`.
-pub(crate) fn of_edit(
-    cx: &ToolContext,
-    path: RelativePath,
-    _old: String,
-    _new: String,
-    _all: bool,
-    _encoding: Option<String>,
-) -> Vec<Concern> {
-    concern(cx, &path).into_iter().collect()
-}
-
 /// Returns the concern about a write of a part of a repository.
 pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> {
     let workspace = cx.service::<Workspace>()?;

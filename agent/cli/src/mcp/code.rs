@@ -1,5 +1,6 @@
 //! [`ServerCode`]: the files that a server outside of walls may run, and those of them that sessions wrote.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -71,8 +72,9 @@ impl ServerCode {
             let within = written.below(&root)?.into_iter().filter(|file| self.may_run(&root, file, reach));
             files.extend(within.map(|file| (root.join(file.path), file.at)));
         }
-        files.sort_by(|(one, first), (other, second)| (second, one).cmp(&(first, other)));
-        let Some((_, last)) = files.first() else { return Ok(Value::Null) };
+        let Some(last) = files.iter().map(|(_, at)| *at).max() else { return Ok(Value::Null) };
+        // Files say more than the folders in which they are.
+        files.sort_by_cached_key(|(path, at)| (path.is_dir(), Reverse(*at), path.clone()));
         let shown: Vec<_> = files.iter().take(SHOWN).map(|(path, _)| self.shown(path)).collect();
         Ok(match files.len() - shown.len() {
             0 => json!({"files": shown, "last": last.to_string()}),
@@ -82,7 +84,8 @@ impl ServerCode {
 
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.workspace).unwrap_or(path);
-        if below.as_os_str().is_empty() { ".".to_owned() } else { below.to_string_lossy().into_owned() }
+        let end = if path.is_dir() { "/" } else { "" };
+        if below.as_os_str().is_empty() { "./".to_owned() } else { format!("{}{end}", below.to_string_lossy()) }
     }
 
     /// Returns true if the server may run a file, or one in a folder.

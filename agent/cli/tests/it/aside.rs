@@ -100,14 +100,30 @@ fn a_large_file_lies_in_the_workspace_if_the_state_folder_is_on_another_disk() {
     let first = elsewhere(&[&["run", "--provider", "direct", &prompt(script)], &GRANT[..]].concat());
     assert!(first.contains("a program left .envrc, ") && !crib.root().join("sub/AGENTS.md").exists(), "{first}");
     let second = elsewhere(&["run", "--provider", "direct", "time.now"]);
-    let root = crib.root().canonicalize().unwrap();
-    let folder = root.join("set-aside-by-toolcrib");
-    assert!(second.contains(&format!("rm -r {} forgets all", folder.display())), "{second}");
+    assert!(second.contains("set-aside-by-toolcrib") && !second.contains("mv "), "{second}");
     let report = elsewhere(&["doctor"]).replace("\n  ", " ");
-    let line = report.lines().find(|line| line.contains("sub/AGENTS.md, ")).unwrap_or_else(|| panic!("{report}"));
-    let words: Vec<&str> = line.split(" mv ").nth(1).unwrap().split(' ').collect();
-    fs::rename(words[0].trim_matches('\''), words[1]).unwrap();
-    assert!(root.join("sub/AGENTS.md").exists());
+    assert!(report.contains("sub/AGENTS.md, ") && !report.contains(" mv "), "{report}");
+}
+
+#[test]
+fn no_advice_puts_a_forged_file_in_place_or_leads_through_a_link() {
+    let crib = Crib::new();
+    put(&crib.root().join("set-aside-by-toolcrib/17-.envrc.set-aside"), "evil");
+    let session = || {
+        let ended = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
+        ended.stderr.replace("\n  ", " ") + &crib.run(&["doctor"]).stdout.replace("\n  ", " ")
+    };
+    let said = session();
+    assert!(said.contains("set-aside-by-toolcrib") && !said.contains("mv "), "{said}");
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let program = |script: &str| run(&crib, script, &[]).expect(0);
+    program("mkdir sub; echo evil > sub/.bashrc");
+    assert_eq!(session().matches("mv ").count(), 2, "{}", session());
+    program("rmdir sub; mkdir other; ln -s other sub");
+    let said = session();
+    assert!(said.contains("sub/.bashrc") && !said.contains("mv "), "{said}");
 }
 
 #[test]

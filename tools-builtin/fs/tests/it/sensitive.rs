@@ -217,6 +217,34 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_file_that_can_be_started_becomes_no_script_unasked() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let bench = Bench::new(&["*:*:**"]);
+    for (path, content, mode) in [
+        ("run", "X!/bin/sh\n", 0o755),
+        ("plain", "x", 0o644),
+        ("script", "#!/bin/sh\n", 0o755),
+        ("sub/run", "x", 0o755),
+    ] {
+        bench.put(path, content);
+        std::fs::set_permissions(bench.root().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    std::os::unix::fs::symlink("run", bench.root().join("link")).unwrap();
+    let write = async |path: &str| bench.call("fs.write", json!({"path": path, "content": "#!/bin/sh\nid\n"})).await;
+    let edit = async |new: &str| bench.call("fs.edit", json!({"path": "run", "old": "X", "new": new})).await;
+    assert_eq!(concern(write("run").await), "fs:write:run");
+    assert_eq!(concern(edit("#").await), "fs:write:run");
+    write("link").await.unwrap_err();
+    edit("Y").await.unwrap();
+    for path in ["plain", "script", "sub/run"] {
+        write(path).await.unwrap();
+    }
+    bench.call("fs.write", json!({"path": "link", "content": "text"})).await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("dir/plain", "#!/bin/sh\n");
