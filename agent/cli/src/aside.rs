@@ -66,6 +66,12 @@ fn lying(aside: &Aside, workspace: Option<&Path>) -> Vec<SetAside> {
     workspace.map(|workspace| aside.list(workspace)).unwrap_or_default()
 }
 
+#[cfg(feature = "builtin")]
+fn count(lying: &[SetAside]) -> Option<String> {
+    let files = counted(lying.len() as u64, "protected file");
+    (!lying.is_empty()).then(|| format!("aside: {files} that programs left in this workspace"))
+}
+
 /// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
 #[cfg(feature = "builtin")]
 fn way_back(file: &SetAside) -> String {

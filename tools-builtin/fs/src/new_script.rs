@@ -82,7 +82,7 @@ pub(crate) fn check_link(
     Ok(())
 }
 
-fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl FnOnce(&Workspace) -> bool) -> Vec<Concern> {
+fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl Fn(&Workspace) -> bool) -> Vec<Concern> {
     let Some(workspace) = cx.service::<Workspace>() else { return Vec::new() };
     let name = path.as_str();
     if name.contains('/') {

@@ -121,7 +121,8 @@ fn no_advice_puts_a_forged_file_in_place_or_leads_through_a_link() {
     let program = |script: &str| run(&crib, script, &[]).expect(0);
     program("mkdir sub; echo evil > sub/.bashrc");
     assert_eq!(session().matches("mv ").count(), 2, "{}", session());
-    program("rmdir sub; mkdir other; ln -s other sub");
+    let replaced = program("rmdir sub; mkdir linked; ln -s linked sub");
+    assert!(crib.root().join("sub").is_symlink(), "{replaced:#?}");
     let said = session();
     assert!(said.contains("sub/.bashrc") && !said.contains("mv "), "{said}");
 }

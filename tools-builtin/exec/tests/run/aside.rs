@@ -362,8 +362,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         trials_of("a_yes_puts_back_no_file_whose_content_was_not_shown", |layers| {
             let place = Place::new(layers, &[("file", "")]);
-            let script = "for i in $(seq 300); do echo line $i; done > .envrc; head -c 40 /dev/zero > .npmrc; echo hint > AGENTS.md
-                          mkdir -p .vscode/a; echo run > .vscode/a/tasks.json; for i in $(seq 60); do mkdir .idea; echo $i > .idea/file$i; done 2> /dev/null";
+            let script =
+                "for i in $(seq 300); do echo line $i; done > .envrc; printf '\\377' > .npmrc; echo hint > AGENTS.md
+                          mkdir -p .vscode/a .idea; echo run > .vscode/a/tasks.json
+                          for i in $(seq 60); do echo a line that is not so short $i > .idea/file$i; done";
             let (result, questions) = place.sh(&ALL, script, Some(true));
             let [question] = &questions[..] else { panic!("{questions:?}") };
             assert!(
