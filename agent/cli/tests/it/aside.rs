@@ -119,12 +119,12 @@ fn no_advice_puts_a_forged_file_in_place_or_leads_through_a_link() {
         return;
     }
     let program = |script: &str| run(&crib, script, &[]).expect(0);
-    program("mkdir sub; echo evil > sub/.bashrc");
+    program("mkdir fresh; echo evil > fresh/.bashrc");
     assert_eq!(session().matches("mv ").count(), 2, "{}", session());
-    let replaced = program("rmdir sub; mkdir linked; ln -s linked sub");
-    assert!(crib.root().join("sub").is_symlink(), "{replaced:#?}");
+    let replaced = program("rmdir fresh; mkdir linked; ln -s linked fresh");
+    assert!(crib.root().join("fresh").is_symlink(), "{replaced:#?}");
     let said = session();
-    assert!(said.contains("sub/.bashrc") && !said.contains("mv "), "{said}");
+    assert!(said.contains("fresh/.bashrc") && !said.contains("mv "), "{said}");
 }
 
 #[test]
