@@ -59,7 +59,10 @@ pub(crate) fn of_edit(
         let read = workspace.dir().open(path.as_str()).and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
         read.is_err() || text.len() as u64 == MAX_TEXT || text.replacen(&old, &new, 1).starts_with("#!")
     };
-    let script = concern(cx, &path, becomes_script);
+    // An edit creates no file.
+    let is_there = |workspace: &Workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok();
+    let is_there = cx.service::<Workspace>().is_some_and(|workspace| is_there(&workspace));
+    let script = if is_there { concern(cx, &path, becomes_script) } else { Vec::new() };
     script.into_iter().chain(repository::concern(cx, &path)).collect()
 }
 
