@@ -41,14 +41,16 @@ pub(crate) fn recover(workspace: Option<&Path>) {
     places.iter().flat_map(|place| aside.recover(place)).for_each(|file| notice::warning(&file.to_string()));
     NOTED.call_once(|| {
         let lying = lying(&aside, workspace);
-        if let (Some(first), Some(line)) = (lying.first(), count(&lying)) {
-            let folder = first.place.as_ref().and_then(|place| folder_of(first, place)).map(quoted).unwrap_or_default();
-            notice::note(&format!(
-                "{line}; the first is {}: {}; rm -r {folder} forgets all",
-                first.path,
-                way_back(first)
-            ));
-        }
+        let Some(line) = count(&lying) else { return };
+        let recorded = lying.iter().find(|file| !file.is_in_workspace());
+        let advice = match recorded.or(lying.first()) {
+            Some(first) if !first.is_in_workspace() => {
+                let folder = first.place.as_ref().and_then(|place| place.parent()?.parent()).map(quoted);
+                format!("{}, and rm -r {} forgets all", way_back(first), folder.unwrap_or_default())
+            }
+            first => first.map(way_back).unwrap_or_default(),
+        };
+        notice::note(&format!("{line}; {advice}"));
     });
 }
 
@@ -71,23 +73,17 @@ fn count(lying: &[SetAside]) -> Option<String> {
     (!lying.is_empty()).then(|| format!("aside: {files} that programs left in this workspace"))
 }
 
-/// Returns the folder of all that lies aside where the file does: that of the workspace in the state folder, or the one in the workspace.
-#[cfg(feature = "builtin")]
-fn folder_of<'a>(file: &SetAside, place: &'a Path) -> Option<&'a Path> {
-    let above = place.parent()?;
-    if place.starts_with(&file.root) { Some(above) } else { above.parent() }
-}
-
-/// Returns the command that puts a file back. A file in the workspace has none, because a program can write it, and its name too.
+/// Returns the command that puts a file back, if a record knows the file and no link leads elsewhere.
 #[cfg(feature = "builtin")]
 fn way_back(file: &SetAside) -> String {
     let place = file.place.as_ref().map(quoted).unwrap_or_default();
-    match file.place.as_ref().is_some_and(|place| place.starts_with(&file.root)) {
-        true => {
-            format!("it is in the workspace, so a program can have written {place} itself; read it before you move it")
-        }
-        false => format!("mv {place} {} puts it back", quoted(&file.origin)),
+    if file.is_in_workspace() {
+        return format!("{place} may be anybody's, so look at it, and remove it or rename it");
     }
+    if file.leads_elsewhere() {
+        return format!("{} lies at {place}, and a link is on the way to where it was", file.path);
+    }
+    format!("mv {place} {} puts back {}", quoted(&file.origin), file.path)
 }
 
 #[cfg(feature = "builtin")]

@@ -7,6 +7,7 @@ mod committed;
 mod content;
 mod git;
 mod mark;
+mod named;
 mod repository;
 mod stamp;
 mod trust;
@@ -24,6 +25,8 @@ use committed::Committed;
 use git::Git;
 use host::folders;
 use mark::Marks;
+#[cfg(feature = "builtin")]
+pub(crate) use named::{NamedPath, named_paths};
 use repository::Repository;
 pub(crate) use trust::{ChangedRef, Pending, TrustError, clear, pending};
 

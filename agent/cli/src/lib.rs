@@ -51,6 +51,9 @@ mod observer;
 mod output;
 mod output_file;
 mod output_format;
+mod own_path;
+#[cfg(feature = "builtin")]
+mod own_programs;
 mod parameter;
 mod person;
 mod policy;

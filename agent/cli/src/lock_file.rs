@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tools::{Digest, Tool, ToolName};
 
-use crate::{program, shell};
+use crate::{own_path, program, shell};
 
 /// The usual lock file.
 pub(crate) const USUAL: &str = "tools.lock";
@@ -29,8 +29,6 @@ pub(crate) enum LockError {
     Version { path: PathBuf, version: u64 },
     #[error("{}: the definition of {tool} does not match its digest; write the file again with {}", path.display(), command(path))]
     Digest { path: PathBuf, tool: ToolName },
-    #[error("{} is a link, and a program can have made it; remove it, or name the file itself with --file", path.display())]
-    Link { path: PathBuf },
     #[error("cannot write {}: {source}; choose another place with --file", path.display())]
     Write { path: PathBuf, source: io::Error },
 }
@@ -81,9 +79,6 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Tool>, LockError> {
 
 /// Writes the definitions.
 pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
-    if path.is_symlink() {
-        return Err(LockError::Link { path: path.to_owned() });
-    }
     let refused = |source| LockError::Write { path: path.to_owned(), source };
     let locked = |tool: &Tool| -> Result<(ToolName, Locked), serde_json::Error> {
         let definition: BTreeMap<String, Value> = serde_json::from_value(serde_json::to_value(tool)?)?;
@@ -94,7 +89,7 @@ pub(crate) fn write(path: &Path, tools: &[Tool]) -> Result<(), LockError> {
     let tools = tools.iter().map(locked).collect::<Result<_, _>>().map_err(|error| refused(error.into()))?;
     let file = LockFile { version: VERSION, tools };
     let text = serde_json::to_string_pretty(&file).map_err(|error| refused(error.into()))?;
-    fs::write(path, text + "\n").map_err(refused)
+    own_path::write(path, text + "\n").map_err(refused)
 }
 
 /// Sorts the keys of all objects, whatever order the build keeps.

@@ -11,6 +11,7 @@ use tools::{Content, ToolResult};
 use crate::error::Error;
 use crate::notice::note;
 use crate::output;
+use crate::own_path;
 
 /// Returns an error if the file could not be created: a call that has run must not lose its result.
 pub(crate) fn check(file: &Path) -> Result<(), Error> {
@@ -63,7 +64,7 @@ fn decoded(data: &str) -> Option<Vec<u8>> {
 
 fn replace(file: &Path, bytes: &[u8]) -> Result<(), Error> {
     let word = if file.exists() { "replaced" } else { "saved" };
-    fs::write(file, bytes).map_err(|source| failed(file, source))?;
+    own_path::write(file, bytes).map_err(|source| failed(file, source))?;
     note(&format!("{word} {}", file.display()));
     Ok(())
 }

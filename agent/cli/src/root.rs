@@ -22,6 +22,8 @@ use crate::jobs;
 use crate::memory;
 #[cfg(feature = "builtin")]
 use crate::notice;
+#[cfg(feature = "builtin")]
+use crate::own_programs;
 use crate::program;
 use crate::reserved_files;
 use crate::skills::{self, Library};
@@ -126,7 +128,8 @@ fn in_workspace<'a>(cx: ToolContext, control: impl Iterator<Item = &'a Path>) ->
     let files = control.flat_map(|file| workspace.paths_to(file));
     // The built-in table has the settings files of `toolcrib` alone.
     let domain = WorkspaceDomain::new(workspace.identity()).with_control_files(files);
-    domain.with_control_name(folders::settings_name()).enter(cx)
+    let cx = domain.with_control_name(folders::settings_name()).enter(cx);
+    own_programs::protect(cx, &workspace)
 }
 
 #[cfg(not(feature = "builtin"))]

@@ -114,8 +114,15 @@ impl Written {
     /// Returns an error if they cannot be read.
     #[cfg(feature = "mcp")]
     pub(crate) fn roots(&self) -> io::Result<Vec<PathBuf>> {
-        let folders = records::entries(&self.folder)?;
-        folders.iter().map(|folder| records::read::<PathBuf>(&folder.join(ROOT))).collect()
+        let mut roots = Vec::new();
+        for folder in records::entries(&self.folder)? {
+            match records::read::<PathBuf>(&folder.join(ROOT)) {
+                // A full disk leaves a folder that has no record yet, because the root is written first.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && records::list(&folder, "")?.is_empty() => {}
+                root => roots.push(root?),
+            }
+        }
+        Ok(roots)
     }
 
     /// Returns the files that sessions wrote below a root, also those of programs that still run. A record that cannot be read stands for
@@ -212,15 +219,24 @@ pub(crate) fn is_document(path: &Path) -> bool {
     end.is_some_and(|end| DOCUMENTS.contains(&&*end))
 }
 
-/// Replaces the deepest files by their folders until few are left.
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map(|(folder, _)| folder).unwrap_or_default()
+}
+
+/// Replaces the files of the largest folders by these until few are left, so that those of other folders keep their names.
 fn folded(mut files: BTreeMap<String, WrittenFile>) -> BTreeMap<String, WrittenFile> {
     while files.len() > MAX_OF_PROGRAM {
-        let depth = |path: &str| if path.is_empty() { 0 } else { path.split('/').count() };
-        let deepest = files.keys().map(|path| depth(path)).max().unwrap_or_default();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for path in files.keys().filter(|path| !path.is_empty()) {
+            *counts.entry(folder_of(path)).or_default() += 1;
+        }
+        let depth = |folder: &str| if folder.is_empty() { 0 } else { folder.split('/').count() };
+        let largest = counts.into_iter().max_by_key(|(folder, count)| (*count, depth(folder)));
+        let largest = largest.map(|(folder, _)| folder.to_owned()).unwrap_or_default();
         let mut fewer: BTreeMap<String, WrittenFile> = BTreeMap::new();
         for (path, mut file) in files {
-            if depth(&path) == deepest {
-                file.path = path.rsplit_once('/').map(|(folder, _)| folder.to_owned()).unwrap_or_default();
+            if !path.is_empty() && folder_of(&path) == largest {
+                file.path.clone_from(&largest);
                 file.is_whole = true;
             }
             let same = fewer.entry(file.path.clone()).or_insert_with(|| file.clone());
@@ -347,6 +363,32 @@ mod tests {
         }
         assert_eq!(of(false), ["a", "a/folder.md"]);
         assert!(of(true).len() < MAX_RECORDS && of(true).contains(&String::new()));
+    }
+
+    #[test]
+    fn many_files_of_one_folder_hide_no_file_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        ["a/b", "other"].iter().for_each(|folder| fs::create_dir_all(root.join(folder)).unwrap());
+        std::thread::sleep(CLOCK_LAG * 3);
+        let watch = written.watch(&root, std::slice::from_ref(&root)).unwrap();
+        (0..100).for_each(|number| fs::write(root.join(format!("a/b/{number}")), "").unwrap());
+        fs::write(root.join("other/lib.py"), "").unwrap();
+        drop(watch);
+        assert_eq!(paths(&written, &root), ["a/b", "other", "other/lib.py"]);
+    }
+
+    #[test]
+    fn a_folder_that_a_full_disk_left_without_a_root_stops_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (written, root) = place(folder.path());
+        written.note_write(&root, &root.join("a")).unwrap();
+        let left = written.folder.join("left");
+        fs::create_dir(&left).unwrap();
+        fs::write(left.join("root.1-0.draft"), "").unwrap();
+        assert_eq!(written.roots().unwrap(), std::slice::from_ref(&root));
+        fs::write(left.join("file-1.json"), "{}").unwrap();
+        written.roots().unwrap_err();
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use tools::ToolError;
 use tools::policy::Sensitivity;
+use tools_fs::is_repository_setting;
 
 pub(crate) use self::former::{Bytes, Former};
 use self::git::{is_harmless, is_harmless_repository};
@@ -193,7 +194,7 @@ impl Look<'_> {
         let of_head = has_head.then(|| (depth, self.judge.is_protected(&below("HEAD"))));
         for entry in entries {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let of_bare = of_bare.or(of_head.filter(|_| git::is_setting(&name)));
+            let of_bare = of_bare.or(of_head.filter(|_| is_repository_setting(&name)));
             waiting.push(Waiting { path: below(&name), absolute: entry.path(), is_below, of_bare });
         }
     }

@@ -10,6 +10,7 @@ use crate::draft::Draft;
 use crate::encoding::Encoding;
 use crate::error::FsError;
 use crate::kind::Kind;
+use crate::new_script;
 use crate::note::note;
 use crate::path::RelativePath;
 use crate::replacement::replace;
@@ -32,6 +33,7 @@ const ATTEMPTS: usize = 100;
     writes = "fs:{path}",
     needs = Workspace,
     preview = preview,
+    concerns = new_script::of_edit,
     tags = ["files"],
     example({"path": "src/main.rs", "old": "let port = 80;", "new": "let port = 8080;"}),
     example({"path": "README.md", "old": "colour", "new": "color", "all": true}),
@@ -66,6 +68,7 @@ fn apply_edit(
     for _ in 0..ATTEMPTS {
         let plan = Plan::new(cx, workspace, path, &[Access::Read, Access::Write], change)?;
         let Plan { slot, before, after, .. } = &plan;
+        new_script::check_link(workspace, path, slot, || after.starts_with(b"#!"))?;
         // Slow and fallible steps come before the lock.
         let diff = plan.diff(diff::unified);
         let draft = Draft::new(workspace, slot, after)?;

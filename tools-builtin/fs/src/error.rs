@@ -40,6 +40,11 @@ pub(crate) enum FsError {
         "`{path}` would be a new script in the root, and a link leads to it; name `{path}` itself, so that it can be asked about"
     )]
     NewScript { path: RelativePath },
+    #[error(
+        "`{path}` is a part of a git repository, and the call did not name it, so nobody was asked about it; name `{path}` itself in a \
+         file tool"
+    )]
+    InRepository { path: RelativePath },
     #[error("the workspace root cannot be moved, replaced or removed; name an entry below it")]
     Root,
     #[error("`{path}` already exists and is {kind}; {advice}")]

@@ -36,6 +36,7 @@ mod relocate;
 mod remove;
 mod rename;
 mod replacement;
+mod repository;
 mod resolved_entry;
 mod scan;
 mod search;
@@ -57,6 +58,7 @@ use tools::{Catalog, RegisterError};
 
 pub use kind::Kind;
 pub use listing::DirEntry;
+pub use repository::is_repository_setting;
 pub use workspace::Workspace;
 
 /// Registers the tools of this crate in a catalog, for hosts that do not rely on link-time registration.

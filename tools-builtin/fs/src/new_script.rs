@@ -8,6 +8,7 @@ use tools::{Access, Concern, ToolContext};
 use crate::Workspace;
 use crate::error::FsError;
 use crate::path::RelativePath;
+use crate::repository;
 use crate::slot::Slot;
 
 /// The ends of names of configurations that are programs.
@@ -16,6 +17,9 @@ const CONFIGURATIONS: [&str; 3] = [".config.", ".conf.", "rc."];
 /// The extensions of such files.
 const LANGUAGES: [&str; 13] =
     ["cjs", "coffee", "cts", "js", "jsx", "lua", "mjs", "mts", "php", "py", "rb", "ts", "tsx"];
+
+/// The most bytes of a file that is edited in mind.
+const MAX_TEXT: u64 = 1 << 20;
 
 /// Other names of configurations that are programs. Programs load them from the folder in which they start.
 const NAMES: [&str; 15] = [
@@ -29,13 +33,37 @@ const SHELLS: [&str; 6] = ["bat", "cmd", "command", "ps1", "vbs", "wsf"];
 
 /// Returns the concern about `fs.write`: the file is new, lies in the root, and programs load or run it.
 pub(crate) fn of_write(cx: &ToolContext, path: RelativePath, content: String, _parents: bool) -> Vec<Concern> {
-    concern(cx, &path, |_| content.starts_with("#!"))
+    let new = concern(cx, &path, |_| content.starts_with("#!"));
+    new.into_iter().chain(repository::concern(cx, &path)).collect()
 }
 
 /// Returns the concern about `fs.move`, as [`of_write`] does.
 pub(crate) fn of_move(cx: &ToolContext, from: RelativePath, to: RelativePath, _overwrite: bool) -> Vec<Concern> {
     let is_script = |workspace: &Workspace| begins_as_script(workspace, &from);
-    concern(cx, &to, is_script)
+    let new = concern(cx, &to, is_script);
+    let of_repository = [&from, &to].into_iter().find_map(|path| repository::concern(cx, path));
+    new.into_iter().chain(of_repository).collect()
+}
+
+/// Returns the concern about `fs.edit`: the text of a file that can be started becomes a script.
+pub(crate) fn of_edit(
+    cx: &ToolContext,
+    path: RelativePath,
+    old: String,
+    new: String,
+    _all: bool,
+    _encoding: Option<String>,
+) -> Vec<Concern> {
+    let becomes_script = |workspace: &Workspace| {
+        let mut text = String::new();
+        let read = workspace.dir().open(path.as_str()).and_then(|file| file.take(MAX_TEXT).read_to_string(&mut text));
+        read.is_err() || text.len() as u64 == MAX_TEXT || text.replacen(&old, &new, 1).starts_with("#!")
+    };
+    // An edit creates no file.
+    let is_there = |workspace: &Workspace| workspace.dir().symlink_metadata(path.as_str()).is_ok();
+    let is_there = cx.service::<Workspace>().is_some_and(|workspace| is_there(&workspace));
+    let script = if is_there { concern(cx, &path, becomes_script) } else { Vec::new() };
+    script.into_iter().chain(repository::concern(cx, &path)).collect()
 }
 
 /// Refuses a new script in the root to which a link leads, because nobody was asked about it.
@@ -43,25 +71,32 @@ pub(crate) fn of_move(cx: &ToolContext, from: RelativePath, to: RelativePath, _o
 /// # Errors
 /// Returns an error that names the path itself.
 pub(crate) fn check_link(
+    workspace: &Workspace,
     requested: &RelativePath,
     slot: &Slot,
     has_script: impl FnOnce() -> bool,
 ) -> Result<(), FsError> {
     let name = slot.path.as_str();
-    if slot.path != *requested && !name.contains('/') && (is_loaded(name) || has_script()) {
+    let may_be = || slot.kind.is_none() || is_program_of_text(workspace, &slot.path);
+    let is_script = || slot.kind.is_none() && is_loaded(name) || has_script();
+    if slot.path != *requested && !name.contains('/') && may_be() && is_script() {
         return Err(FsError::NewScript { path: slot.path.clone() });
     }
     Ok(())
 }
 
-fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl FnOnce(&Workspace) -> bool) -> Vec<Concern> {
+fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl Fn(&Workspace) -> bool) -> Vec<Concern> {
     let Some(workspace) = cx.service::<Workspace>() else { return Vec::new() };
     let name = path.as_str();
-    let is_new = || workspace.dir().symlink_metadata(name).is_err();
-    if name.contains('/') || !is_new() {
+    if name.contains('/') {
         return Vec::new();
     }
-    let reason = if is_loaded(name) {
+    let is_new = workspace.dir().symlink_metadata(name).is_err();
+    let reason = if !is_new && is_program_of_text(&workspace, path) && has_script(&workspace) {
+        "the file can be started by its name from the root of the workspace, and becomes a script"
+    } else if !is_new {
+        return Vec::new();
+    } else if is_loaded(name) {
         "the file is new in the root of the workspace, and programs that start there load or run it by its name"
     } else if has_script(&workspace) {
         "the file is new in the root of the workspace and is a script"
@@ -71,6 +106,24 @@ fn concern(cx: &ToolContext, path: &RelativePath, has_script: impl FnOnce(&Works
     let Ok(target) = Target::new(Access::Write, "fs", name) else { return Vec::new() };
     let remedy = format!("ask for a grant that names it, such as {}", target.to_clause());
     vec![Concern::new(target, reason, remedy).unless_named()]
+}
+
+/// Returns true for a file with the permission to be started that is no script yet: a program may have set the permission.
+fn is_program_of_text(workspace: &Workspace, path: &RelativePath) -> bool {
+    let metadata = workspace.dir().metadata(path.as_str());
+    metadata.is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata)) && !begins_as_script(workspace, path)
+}
+
+#[cfg(unix)]
+fn is_executable(metadata: &cap_std::fs::Metadata) -> bool {
+    use cap_std::fs::PermissionsExt as _;
+
+    metadata.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &cap_std::fs::Metadata) -> bool {
+    false
 }
 
 /// Returns true if programs load or run a file in the root because of its name. ASCII case does not count.

@@ -11,6 +11,7 @@ use crate::diff;
 use crate::error::FsError;
 use crate::kind::Kind;
 use crate::path::RelativePath;
+use crate::repository;
 use crate::slot::{FindOptions, IfMissing, Slot};
 use crate::subtree::visit_all;
 use crate::whole_file;
@@ -55,7 +56,7 @@ fn contents(
     };
     let slot = find(from)?;
     if slot.kind != Some(Kind::Directory) {
-        return content(cx, &slot, to);
+        return content(cx, workspace, &slot, to);
     }
     let dir = slot.parent.open_dir_nofollow(&slot.name).map_err(FsError::io(from))?;
     let mut all = String::new();
@@ -63,8 +64,8 @@ fn contents(
         if kind != Kind::Directory && all.len() <= MAX_BYTES {
             let there = format!("{to}/{}", path.below(from));
             let there = there.try_into().map_err(|_| FsError::InvalidName { path: path.clone() })?;
-            if is_sensitive(cx, &there) {
-                all += &content(cx, &find(path)?, &there)?;
+            if is_sensitive(cx, workspace, &there) {
+                all += &content(cx, workspace, &find(path)?, &there)?;
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -73,8 +74,8 @@ fn contents(
 }
 
 /// Returns the content of a file that is sensitive at its new path.
-fn content(cx: &ToolContext, slot: &Slot, to: &RelativePath) -> Result<String, FsError> {
-    if !is_sensitive(cx, to) {
+fn content(cx: &ToolContext, workspace: &Workspace, slot: &Slot, to: &RelativePath) -> Result<String, FsError> {
+    if !is_sensitive(cx, workspace, to) {
         return Ok(String::new());
     }
     // The content of a link is that of another file, which can change.
@@ -87,8 +88,9 @@ fn content(cx: &ToolContext, slot: &Slot, to: &RelativePath) -> Result<String, F
     Ok(diff::unified_creation(to, &text))
 }
 
-fn is_sensitive(cx: &ToolContext, path: &RelativePath) -> bool {
-    cx.sensitive_paths().find(path.as_str()).is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself)
+fn is_sensitive(cx: &ToolContext, workspace: &Workspace, path: &RelativePath) -> bool {
+    let entry = cx.sensitive_paths().find(path.as_str());
+    entry.is_some_and(|path| path.sensitivity() >= Sensitivity::RunsByItself) || repository::holds(workspace, path)
 }
 
 #[cfg(test)]

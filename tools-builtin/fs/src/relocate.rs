@@ -84,7 +84,9 @@ pub(crate) fn move_entry(
         return Err(FsError::LeadsToHidden { path: to.path });
     }
     match to.kind {
-        None => new_script::check_link(requested, &to, || new_script::begins_as_script(workspace, &from.path))?,
+        None => {
+            new_script::check_link(workspace, requested, &to, || new_script::begins_as_script(workspace, &from.path))?
+        }
         Some(kind @ Kind::Directory) => {
             let advice = "give the complete new path below it, or an unused path";
             return Err(FsError::Taken { path: to.path, kind, advice });

@@ -12,6 +12,7 @@ use crate::error::{FsError, LinkFault};
 use crate::hidden::HiddenSnapshot;
 use crate::kind::Kind;
 use crate::path::RelativePath;
+use crate::repository;
 
 /// The maximum number of links on a path, as on Linux.
 const MAX_LINKS: usize = 40;
@@ -92,6 +93,9 @@ impl Slot {
         for _ in 0..=MAX_LINKS {
             if is_change {
                 workspace.note_write(cx, &current)?;
+                if current != *path {
+                    repository::check_unasked(workspace, &current)?;
+                }
             }
             match walk(cx, workspace, &hidden, &current, options, created)? {
                 Walk::Found(slot) => return Ok(slot),

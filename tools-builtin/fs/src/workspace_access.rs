@@ -11,7 +11,7 @@ use crate::listing::DirEntry;
 use crate::path::RelativePath;
 use crate::relocate::{FROM, TO, move_entry};
 use crate::remove::remove_entry;
-
+use crate::repository;
 use crate::resolved_entry::ResolvedEntry;
 use crate::whole_file::Restyled;
 use crate::write::write_atomically;
@@ -58,7 +58,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file or leads out of the workspace.
     pub fn open_file(&self, cx: &ToolContext, path: &str) -> Result<File, ToolError> {
-        let path = granted_path(cx, path, &[Access::Read])?;
+        let path = self.granted_path(cx, path, &[Access::Read])?;
         let found = ResolvedEntry::find(cx, self, &path)?;
         let file = found.open_file()?;
         self.show_content(cx, &found.path);
@@ -141,7 +141,7 @@ impl Workspace {
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a regular file, is read-only, cannot be written, or leads out of
     ///   the workspace. The message names the directories that were created before the failure.
     pub fn write_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
-        let path = granted_path(cx, path, &[Access::Write])?;
+        let path = self.granted_path(cx, path, &[Access::Write])?;
         let unchanged = || Restyled { bytes: content.as_ref().to_vec(), note: String::new() };
         write_atomically(cx, self, &path, content.as_ref(), true, |_| Ok(unchanged()))?;
         Ok(())
@@ -172,7 +172,7 @@ impl Workspace {
     /// # Errors
     /// Returns the errors of [`write_file`](Self::write_file), and [`ExecutionFailed`](tools::ErrorCode) if the file is larger.
     pub fn append_file(&self, cx: &ToolContext, path: &str, content: impl AsRef<[u8]>) -> Result<(), ToolError> {
-        let path = granted_path(cx, path, &[Access::Write])?;
+        let path = self.granted_path(cx, path, &[Access::Write])?;
         append_atomically(cx, self, &path, content.as_ref())?;
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if the path exists and is not a directory, cannot be created, or leads out of the workspace.
     pub fn create_dir(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = granted_path(cx, path, &[Access::Write])?;
+        let path = self.granted_path(cx, path, &[Access::Write])?;
         directory::create(cx, self, &path)?;
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` is not a directory, has more than 100,000 entries, or leads out of the workspace.
     pub fn entries(&self, cx: &ToolContext, path: &str) -> Result<Vec<DirEntry>, ToolError> {
-        let path = granted_path(cx, path, &[Access::Read])?;
+        let path = self.granted_path(cx, path, &[Access::Read])?;
         Ok(entries(cx, self, &path)?)
     }
 
@@ -207,7 +207,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `from` does not exist, `to` exists, or either leads out of the workspace.
     pub fn rename(&self, cx: &ToolContext, from: &str, to: &str) -> Result<(), ToolError> {
-        let (from, to) = (granted_path(cx, from, FROM)?, granted_path(cx, to, TO)?);
+        let (from, to) = (self.granted_path(cx, from, FROM)?, self.granted_path(cx, to, TO)?);
         move_entry(cx, self, &from, &to, false)?;
         Ok(())
     }
@@ -218,7 +218,7 @@ impl Workspace {
     /// - Returns [`PermissionDenied`](tools::ErrorCode) if the grant does not cover the access.
     /// - Returns [`ExecutionFailed`](tools::ErrorCode) if `path` does not exist, is a directory with entries, or leads out of the workspace.
     pub fn remove(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = granted_path(cx, path, &[Access::Destroy])?;
+        let path = self.granted_path(cx, path, &[Access::Destroy])?;
         remove_entry(cx, self, &path, false)?;
         Ok(())
     }
@@ -229,24 +229,29 @@ impl Workspace {
     /// # Errors
     /// Returns the errors of [`remove`](Self::remove). The message gives the number of entries removed before the failure.
     pub fn remove_all(&self, cx: &ToolContext, path: &str) -> Result<(), ToolError> {
-        let path = granted_path(cx, path, &[Access::Destroy])?;
+        let path = self.granted_path(cx, path, &[Access::Destroy])?;
         remove_entry(cx, self, &path, true)?;
         Ok(())
     }
 
     /// Finds an entry to read. Returns `None` if there is none, or if it is hidden.
     fn find(&self, cx: &ToolContext, path: &str) -> Result<Option<ResolvedEntry>, ToolError> {
-        let path = granted_path(cx, path, &[Access::Read])?;
+        let path = self.granted_path(cx, path, &[Access::Read])?;
         Ok(ResolvedEntry::find_if_exists(cx, self, &path)?)
     }
-}
 
-/// Normalises a path and checks that the grant covers it.
-fn granted_path(cx: &ToolContext, path: &str, accesses: &[Access]) -> Result<RelativePath, ToolError> {
-    let path: RelativePath =
-        path.to_owned().try_into().map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
-    for access in accesses {
-        cx.require(*access, "fs", path.as_str())?;
+    /// Normalises a path and checks that the grant covers it.
+    fn granted_path(&self, cx: &ToolContext, path: &str, accesses: &[Access]) -> Result<RelativePath, ToolError> {
+        let path: RelativePath = path
+            .to_owned()
+            .try_into()
+            .map_err(|error: InvalidTarget| ToolError::execution_failed(error.to_string()))?;
+        for access in accesses {
+            cx.require(*access, "fs", path.as_str())?;
+        }
+        if accesses.contains(&Access::Write) {
+            repository::check_unasked(self, &path)?;
+        }
+        Ok(path)
     }
-    Ok(path)
 }

@@ -75,11 +75,9 @@ fn try_write(
     let options = FindOptions { accesses: &[Access::Write], follow: true, missing };
     for _ in 0..ATTEMPTS {
         let slot = Slot::find_or_create(cx, workspace, path, options, created)?;
+        new_script::check_link(workspace, path, &slot, || content.starts_with(b"#!"))?;
         let (done, written, kept) = match slot.kind {
-            None => {
-                new_script::check_link(path, &slot, || content.starts_with(b"#!"))?;
-                ("created", Cow::Borrowed(content), String::new())
-            }
+            None => ("created", Cow::Borrowed(content), String::new()),
             Some(Kind::File) => {
                 let Restyled { bytes, note } = replacing(&slot)?;
                 ("replaced", Cow::Owned(bytes), note)

@@ -41,7 +41,7 @@ pub struct Tasks {
 enum Reach {
     /// The later calls of its agent.
     Session,
-    /// The calls of all clients of a server, which know nothing of tasks.
+    /// The calls of a client of a server, which knows nothing of tasks.
     Server,
     None,
 }
@@ -57,7 +57,7 @@ impl Tasks {
         services.insert_per_agent(Self::new(Reach::None), Self::for_sub_agent);
     }
 
-    /// Offers tasks to the calls of a server, whose clients share them. A tool that has a choice [does not](Self::continues_calls)
+    /// Offers tasks to the calls of a server. Give each session of a client those [of a sub-agent](Services::for_sub_agent). A tool that has a choice [does not](Self::continues_calls)
     /// answer a call with a handle, because the client expects the result.
     pub fn offer_to_clients(services: &mut Services) {
         services.insert_per_agent(Self::new(Reach::Server), Self::for_sub_agent);

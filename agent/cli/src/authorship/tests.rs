@@ -227,6 +227,36 @@ fn marks_of_one_repository_do_not_pile_up() {
 }
 
 #[test]
+fn each_new_commit_is_shown_once_however_many_there_are() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    git(&place.root(), &["commit", "--allow-empty", "-m", "FORGED"]);
+    for number in 0..30 {
+        git(&place.root(), &["commit", "--allow-empty", "-m", &number.to_string()]);
+    }
+    git(&place.root(), &["branch", "other"]);
+    drop(watch);
+    let pending = pending_in(&place.marks(), &place.root()).unwrap();
+    let commits: Vec<&String> = pending.changed.iter().flat_map(|changed| &changed.commits).collect();
+    assert!(pending.is_whole && commits.len() == 31, "{pending:?}");
+    assert_eq!(commits.iter().filter(|commit| commit.ends_with("FORGED")).count(), 1);
+}
+
+#[test]
+fn a_repository_whose_commits_git_cannot_list_is_not_whole() {
+    let place = Place::new();
+    let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();
+    commit(&place.root());
+    commit(&place.root());
+    drop(watch);
+    assert!(pending_in(&place.marks(), &place.root()).unwrap().is_whole);
+    let id = Command::new("git").args(["rev-parse", "HEAD^"]).current_dir(place.root()).output().unwrap().stdout;
+    let id = String::from_utf8(id).unwrap();
+    fs::remove_file(place.root().join(".git/objects").join(&id[..2]).join(id[2..].trim())).unwrap();
+    assert!(!pending_in(&place.marks(), &place.root()).unwrap().is_whole);
+}
+
+#[test]
 fn a_damaged_repository_cannot_be_trusted() {
     let place = Place::new();
     let watch = place.marks().watch(&place.root(), &[place.root()], &[]).unwrap();

@@ -1,5 +1,6 @@
 //! Shows and removes the mark of a repository.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,9 +10,6 @@ use super::git::Git;
 use super::mark::{Marks, refs};
 use super::marks;
 use super::repository::Repository;
-
-/// The most commits of a branch that are shown.
-const SHOWN: usize = 20;
 
 /// The most characters of a commit that are shown.
 const WIDTH: usize = 160;
@@ -23,6 +21,8 @@ pub(crate) struct Pending {
     pub(crate) git: PathBuf,
     /// The branches and tags that differ from those before the first session that could write it.
     pub(crate) changed: Vec<ChangedRef>,
+    /// True if all branches, tags and new commits are known.
+    pub(crate) is_whole: bool,
 }
 
 /// A branch, a tag, or `HEAD`.
@@ -34,7 +34,7 @@ pub(crate) struct ChangedRef {
     pub(crate) before: Option<String>,
     /// The object now. `None` if it was removed.
     pub(crate) after: Option<String>,
-    /// The newest of its new commits, each on a line that is safe to print.
+    /// Its new commits that no ref before it has, the newest first, each on a line that is safe to print.
     pub(crate) commits: Vec<String>,
 }
 
@@ -71,18 +71,28 @@ pub(super) fn pending_in(marks: &Marks, root: &Path) -> Option<Pending> {
         return None;
     }
     let first = marks.of(&repository).ok().and_then(|marks| Some(marks.into_iter().next()?.1.refs));
-    let (before, after) = (first.unwrap_or_default(), refs(&repository).unwrap_or_default());
+    let now = refs(&repository);
+    let mut is_whole = now.is_some();
+    let (before, after) = (first.unwrap_or_default(), now.unwrap_or_default());
     let git = Git::find(&repository);
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
     let changed = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
+    // A commit is shown once, though `HEAD` and its branch have it.
+    let mut known: BTreeSet<String> = before.values().cloned().collect();
     let changed = changed.map(|name| {
         let (before, after) = (before.get(name).cloned(), after.get(name).cloned());
-        let commits = git.as_ref().and_then(|git| commits(git, before.as_deref(), after.as_deref()?));
+        let commits = match (&git, &after) {
+            (_, None) => Some(Vec::new()),
+            (git, Some(after)) => git.as_ref().and_then(|git| commits(git, &known, after)),
+        };
+        is_whole &= commits.is_some();
+        known.extend(after.clone());
         ChangedRef { name: visible_line(name, WIDTH), before, after, commits: commits.unwrap_or_default() }
     });
-    Some(Pending { git: repository.git(), changed: changed.collect() })
+    let changed = changed.collect();
+    Some(Pending { git: repository.git(), changed, is_whole })
 }
 
 pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
@@ -94,13 +104,12 @@ pub(super) fn clear_in(marks: &Marks, root: &Path) -> Result<(), TrustError> {
     Ok(marks.clear(&repository)?)
 }
 
-/// Returns the newest commits that came with a change of a branch.
-fn commits(git: &Git, before: Option<&str>, after: &str) -> Option<Vec<String>> {
-    let most = format!("--max-count={SHOWN}");
-    let without = before.map(|before| format!("^{before}"));
+/// Returns all commits of a ref that the known objects do not have. Known objects that are gone do not count.
+fn commits(git: &Git, known: &BTreeSet<String>, after: &str) -> Option<Vec<String>> {
+    let without: Vec<String> = known.iter().map(|known| format!("^{known}")).collect();
     let format = "--format=tformat:%h %ad %an <%ae>, committed by %cn <%ce>: %s";
-    let mut args = vec!["rev-list", "--no-commit-header", "--date=short", &most, format, after];
-    args.extend(without.as_deref());
+    let mut args = vec!["rev-list", "--no-commit-header", "--date=short", "--ignore-missing", format, after];
+    args.extend(without.iter().map(String::as_str));
     let text = String::from_utf8_lossy(&git.answer(&args)?).into_owned();
     Some(text.lines().map(|line| visible_line(line, WIDTH)).collect())
 }

@@ -105,7 +105,15 @@ impl ServeArgs {
         };
         let server = ToolServer::new(served(&set, form)?, move |request| {
             let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-            let cx = of_calls.clone().with_service(models(Some(request.peer)));
+            let services = match request.connection {
+                Some(connection) => connection.services(|| of_calls.services().for_sub_agent()).clone(),
+                None => {
+                    let mut services = of_calls.services().clone();
+                    Tasks::offer_for_one_call(&mut services);
+                    services
+                }
+            };
+            let cx = of_calls.clone().with_services(services).with_service(models(Some(request.peer)));
             cx.with_place(CallPlace::new(number, 0).with_id(request.id))
         });
         let rules: Vec<_> = settings.rules().collect();

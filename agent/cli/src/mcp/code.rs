@@ -3,6 +3,7 @@
 mod links;
 
 use std::cell::LazyCell;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -85,8 +86,9 @@ impl ServerCode {
             let within = within.map(|file| (root.join(&file.path), file)).filter(|(path, file)| runs(path, file));
             files.extend(within.map(|(path, file)| (path, file.at)));
         }
-        files.sort_by(|(one, first), (other, second)| (second, one).cmp(&(first, other)));
-        let Some((_, last)) = files.first() else { return Ok(Value::Null) };
+        let Some(last) = files.iter().map(|(_, at)| *at).max() else { return Ok(Value::Null) };
+        // Files say more than the folders in which they are.
+        files.sort_by_cached_key(|(path, at)| (path.is_dir(), Reverse(*at), path.clone()));
         let shown: Vec<_> = files.iter().take(SHOWN).map(|(path, _)| self.shown(path)).collect();
         Ok(match files.len() - shown.len() {
             0 => json!({"files": shown, "last": last.to_string()}),
@@ -111,7 +113,8 @@ impl ServerCode {
 
     fn shown(&self, path: &Path) -> String {
         let below = path.strip_prefix(&self.workspace).unwrap_or(path);
-        if below.as_os_str().is_empty() { ".".to_owned() } else { below.to_string_lossy().into_owned() }
+        let end = if path.is_dir() { "/" } else { "" };
+        if below.as_os_str().is_empty() { "./".to_owned() } else { format!("{}{end}", below.to_string_lossy()) }
     }
 
     /// Returns true if the server may run a file, or one in a folder.

@@ -100,14 +100,31 @@ fn a_large_file_lies_in_the_workspace_if_the_state_folder_is_on_another_disk() {
     let first = elsewhere(&[&["run", "--provider", "direct", &prompt(script)], &GRANT[..]].concat());
     assert!(first.contains("a program left .envrc, ") && !crib.root().join("sub/AGENTS.md").exists(), "{first}");
     let second = elsewhere(&["run", "--provider", "direct", "time.now"]);
-    let root = crib.root().canonicalize().unwrap();
-    let folder = root.join("set-aside-by-toolcrib");
-    assert!(second.contains(&format!("rm -r {} forgets all", folder.display())), "{second}");
+    assert!(second.contains("set-aside-by-toolcrib") && !second.contains("mv "), "{second}");
     let report = elsewhere(&["doctor"]).replace("\n  ", " ");
-    let line = report.lines().find(|line| line.contains("sub/AGENTS.md, ")).unwrap_or_else(|| panic!("{report}"));
-    assert!(!line.contains("mv "), "a program can have written it: {line}");
-    let place = line.split_whitespace().find(|word| word.contains("set-aside-by-toolcrib")).unwrap();
-    fs::rename(place.trim_matches('\''), root.join("sub/AGENTS.md")).unwrap();
+    assert!(report.contains("sub/AGENTS.md, ") && !report.contains(" mv "), "{report}");
+}
+
+#[test]
+fn no_advice_puts_a_forged_file_in_place_or_leads_through_a_link() {
+    let crib = Crib::new();
+    put(&crib.root().join("set-aside-by-toolcrib/17-.envrc.set-aside"), "evil");
+    let session = || {
+        let ended = crib.run(&["run", "--provider", "direct", "time.now"]).expect(0);
+        ended.stderr.replace("\n  ", " ") + &crib.run(&["doctor"]).stdout.replace("\n  ", " ")
+    };
+    let said = session();
+    assert!(said.contains("set-aside-by-toolcrib") && !said.contains("mv "), "{said}");
+    if !has_bubblewrap(&crib) {
+        return;
+    }
+    let program = |script: &str| run(&crib, script, &[]).expect(0);
+    program("mkdir fresh; echo evil > fresh/.bashrc");
+    assert_eq!(session().matches("mv ").count(), 2, "{}", session());
+    let replaced = program("rmdir fresh; mkdir linked; ln -s linked fresh");
+    assert!(crib.root().join("fresh").is_symlink(), "{replaced:#?}");
+    let said = session();
+    assert!(said.contains("fresh/.bashrc") && !said.contains("mv "), "{said}");
 }
 
 #[test]

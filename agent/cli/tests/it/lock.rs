@@ -43,6 +43,28 @@ fn a_written_lock_file_is_sorted_and_checks() {
     assert_eq!(fs::read_to_string(lock_file(&crib)).unwrap(), text);
 }
 
+#[cfg(unix)]
+#[test]
+fn no_command_writes_through_a_link_that_a_session_may_have_left() {
+    let crib = Crib::new();
+    let place = tempfile::tempdir().unwrap();
+    let precious = place.path().join("precious");
+    fs::write(&precious, "mine").unwrap();
+    std::os::unix::fs::symlink(&precious, lock_file(&crib)).unwrap();
+    std::os::unix::fs::symlink(place.path(), crib.root().join("out")).unwrap();
+    for file in ["tools.lock", "out/new", lock_file(&crib).to_str().unwrap()] {
+        assert_ne!(crib.run(&["lock", "--file", file]).code, Some(0), "{file}");
+    }
+    for file in ["tools.lock", "out/new", "./out/precious"] {
+        assert_ne!(crib.run(&["call", "time.now", "--output-file", file]).code, Some(0), "{file}");
+    }
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "mine");
+    assert!(!place.path().join("new").exists());
+    crib.run(&["call", "time.now", "--output-file", "/dev/stdout"]).expect(0);
+    let below = place.path().join("new");
+    crib.run(&["lock", "--file", below.to_str().unwrap()]).expect(0);
+}
+
 #[test]
 #[cfg(feature = "web")]
 fn the_lock_file_of_the_built_in_tools_is_current() {

@@ -96,6 +96,8 @@ mod origin;
 mod output;
 #[cfg(unix)]
 mod own_files;
+#[cfg(all(unix, feature = "builtin"))]
+mod own_programs;
 #[cfg(all(unix, feature = "journal", feature = "mcp", feature = "memory", feature = "models", feature = "web"))]
 mod planted;
 mod policy;

@@ -329,3 +329,56 @@ async fn what_a_client_saves_waits_for_the_user_because_nobody_knows_what_it_has
         client.cancel().await.unwrap();
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_background_program_belongs_to_the_session_of_its_client_and_ends_with_it() {
+    let crib = Crib::new();
+    if !crib.run(&["doctor"]).stdout.contains("Programs run in bubblewrap.") {
+        return;
+    }
+    let (_server, url) = crib.serve_http(&["--allow", "*:*:**"]).await;
+    let [legacy, modern] = modes();
+    let [one, other, without] = [
+        over_http(&url, Person(None), legacy.clone()).await,
+        over_http(&url, Person(None), legacy).await,
+        over_http(&url, Person(None), modern).await,
+    ];
+    let script = "while true; do date +%N > beat; sleep 0.05; done";
+    let start = json!({"program": "sh", "args": ["-c", script]});
+    let started = text_of(&call(&one, "exec_start", start.clone()).await);
+    assert!(started.contains("t1"), "{started}");
+    for client in [&other, &without] {
+        let list = text_of(&call(client, "exec_list", json!({})).await);
+        assert!(!list.contains("t1"), "{list}");
+        for (tool, arguments) in [
+            ("exec_read", json!({"handle": "t1", "wait": 0})),
+            ("exec_write", json!({"handle": "t1", "text": "x"})),
+            ("exec_stop", json!({"handle": "t1"})),
+        ] {
+            let answer = call(client, tool, arguments).await;
+            assert_eq!(answer.is_error, Some(true), "{tool}: {answer:?}");
+        }
+    }
+    let list = text_of(&call(&one, "exec_list", json!({})).await);
+    assert!(list.contains("t1: ") && list.contains("runs for"), "{list}");
+    one.cancel().await.unwrap();
+    let beat = || std::fs::read_to_string(crib.root().join("beat")).unwrap();
+    assert!(has_ended(beat).await, "the end of the session ends the program");
+    // Without a session, no later call is known to be of the same client.
+    call(&without, "exec_start", start).await;
+    assert!(has_ended(beat).await, "the end of the call ends the program");
+}
+
+/// Returns true once what a program writes over and over stays the same.
+#[cfg(target_os = "linux")]
+async fn has_ended(beat: impl Fn() -> String) -> bool {
+    for _ in 0..60 {
+        let before = beat();
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        if beat() == before {
+            return true;
+        }
+    }
+    false
+}

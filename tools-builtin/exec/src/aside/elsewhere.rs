@@ -58,6 +58,16 @@ impl SetAside {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Returns false, because nothing lies aside.
+    pub fn is_in_workspace(&self) -> bool {
+        false
+    }
+
+    /// Returns true, because no command puts anything back.
+    pub fn leads_elsewhere(&self) -> bool {
+        true
+    }
+
     /// Returns what a person is told about the file.
     pub fn to_protected(&self, _is_back: bool) -> ProtectedFile {
         ProtectedFile::new(self.path.clone(), self.note.clone(), ProtectedFate::Stuck)

@@ -58,6 +58,11 @@ pub(super) fn list(root: &Path) -> impl Iterator<Item = SetAside> {
     })
 }
 
+/// Returns true for a place that only its name tells. A program of a later session can make one, or change the content.
+pub(super) fn is_in_place(place: &Path) -> bool {
+    place.as_os_str().as_bytes().ends_with(SUFFIX.as_bytes())
+}
+
 /// Removes the folder if nothing lies aside there, and keeps its content out of commits otherwise.
 pub(super) fn tidy(root: &Path) {
     let ignore = root.join(FOLDER).join(".gitignore");

@@ -1,13 +1,14 @@
 //! The question whether files that lie aside are put back.
 
 use std::fs;
+use std::path::Path;
 
 use tools::question::AnswerKind;
 use tools::{Question, visible_line};
 
 use super::SetAside;
 
-/// The most characters of the content of a file that a question shows. It shows the whole content or none.
+/// The most characters of the content of a file that a question shows.
 const CONTENT: usize = 600;
 
 /// The most characters of a line of a question.
@@ -36,10 +37,6 @@ impl<'a> Group<'a> {
         groups
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = &'a SetAside> {
-        self.files.iter().copied()
-    }
-
     fn line(&self) -> String {
         match (&self.files[..], self.folder) {
             ([file], _) => {
@@ -55,56 +52,73 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Returns the whole content of a small file of text, with a mark before each line.
+    /// Returns the whole content of the files, if each is a small text or a link.
     fn content(&self) -> Option<String> {
-        let [file] = self.files[..] else { return None };
-        let place = file.place.as_ref()?;
-        let metadata = fs::symlink_metadata(place).ok()?;
-        if metadata.is_symlink() {
-            let target = fs::read_link(place).ok()?;
-            return Some(format!("\n  a link to {}", visible_line(&target.to_string_lossy(), LINE)));
-        }
-        if !metadata.is_file() || metadata.len() > CONTENT as u64 {
-            return None;
-        }
-        let text = String::from_utf8(fs::read(place).ok()?).ok()?;
-        let line = |line: &str| format!("\n  | {}", visible_line(line, CONTENT));
-        let content: String = text.lines().map(line).collect();
-        (content.chars().count() <= CONTENT).then_some(content)
+        let of_group = self.files.len() > 1;
+        let contents = self.files.iter().map(|file| {
+            let name = if of_group { format!("\n  {}:", visible_line(&file.path, LINE)) } else { String::new() };
+            Some(name + &content(file.place.as_ref()?)?)
+        });
+        contents.collect()
     }
 }
 
-/// Returns the question about the groups, and the number of those that it shows. Returns `None` without groups.
-pub(super) fn question(groups: &[Group<'_>]) -> Option<(Question, usize)> {
-    let first = groups.first()?.files.first()?;
-    let place = first.place.as_ref()?.parent()?;
-    let (mut lines, mut shown) = (String::new(), 0);
-    let mut left = ROOM;
-    for group in groups {
-        let line = format!("\n- {}", group.line());
-        let Some(rest) = left.checked_sub(line.chars().count()) else { break };
-        (left, shown) = (rest, shown + 1);
-        lines += &line;
-        match group.content() {
-            Some(content) if content.chars().count() <= left => {
-                left -= content.chars().count();
-                lines += &content;
-            }
-            _ => {
-                let note = "\n  (its content is not shown here)";
-                lines += note;
-                left = left.saturating_sub(note.chars().count());
+/// Returns the whole content of a small file of text, with a mark before each line, or of all files of a small folder.
+fn content(place: &Path) -> Option<String> {
+    let metadata = fs::symlink_metadata(place).ok()?;
+    if metadata.is_symlink() {
+        let target = fs::read_link(place).ok()?.to_string_lossy().into_owned();
+        return (target.chars().count() <= LINE).then(|| format!("\n  a link to {}", visible_line(&target, LINE)));
+    }
+    if metadata.is_dir() {
+        let mut entries: Vec<_> = fs::read_dir(place).ok()?.collect::<Result<_, _>>().ok()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        let mut all = String::from("\n  a folder");
+        for entry in entries {
+            all += &format!("\n  {}:", visible_line(&entry.file_name().to_string_lossy(), LINE));
+            all += &content(&entry.path())?;
+            if all.chars().count() > ROOM {
+                return None;
             }
         }
+        return Some(all);
     }
-    let others = match groups.len() - shown {
+    if !metadata.is_file() || metadata.len() > CONTENT as u64 {
+        return None;
+    }
+    let text = String::from_utf8(fs::read(place).ok()?).ok()?;
+    let line = |line: &str| format!("\n  | {}", visible_line(line, CONTENT));
+    let content: String = text.lines().map(line).collect();
+    (content.chars().count() <= CONTENT).then_some(content)
+}
+
+/// Returns the question about the groups whose content it shows whole, with their files. The others stay aside, because a yes covers what
+/// was shown. Returns `None` if there is none to show.
+pub(super) fn question(groups: &[Group<'_>]) -> Option<(Question, Vec<SetAside>)> {
+    let first = groups.first()?.files.first()?;
+    let place = first.place.as_ref()?.parent()?;
+    let (mut lines, mut shown, mut others) = (String::new(), Vec::new(), 0);
+    let mut left = ROOM;
+    for group in groups {
+        let block = group.content().map(|content| format!("\n- {}{content}", group.line()));
+        match block.and_then(|block| Some((left.checked_sub(block.chars().count())?, block))) {
+            Some((rest, block)) => {
+                left = rest;
+                lines += &block;
+                shown.extend(group.files.iter().map(|file| (*file).clone()));
+            }
+            None => others += group.files.len(),
+        }
+    }
+    let others = match others {
         0 => String::new(),
-        others => format!("\n{others} more do not fit here, and stay aside."),
+        others => format!("\n{others} more stay aside, because their content does not fit here."),
     };
     let place = visible_line(&place.to_string_lossy(), 150);
     let text = format!(
         "The program left files that run or configure programs. They were moved to {place}. May they be put back? Without a yes, they \
          stay there.{lines}{others}"
     );
-    Question::new(text, AnswerKind::Confirmation).ok().map(|question| (question, shown))
+    let question = Question::new(text, AnswerKind::Confirmation).ok().filter(|_| !shown.is_empty());
+    question.map(|question| (question, shown))
 }

@@ -1,10 +1,12 @@
 //! [`Settled`]: what a look after a program found, and its end by the answer of a person.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tools::call::AskError;
 use tools::{Answer, ProtectedFate, ProtectedFile, ToolContext};
 
+use super::in_place::is_in_place;
 use super::question::{Group, question};
 use super::{Aside, Origin, Outcome, SetAside};
 use crate::protected::{Look, Protected};
@@ -68,9 +70,8 @@ impl Settled {
         let mut back: Vec<SetAside> = Vec::new();
         let mut notes = Vec::new();
         if let Some((question, shown)) = question(&groups) {
-            let files: Vec<SetAside> = groups[..shown].iter().flat_map(Group::files).cloned().collect();
             match cx.ask(question).await {
-                Ok(Answer::Confirmation(true)) => back = files,
+                Ok(Answer::Confirmation(true)) => back = shown,
                 Err(error @ AskError::Host { .. }) => notes.push(error.to_string()),
                 // No person, no answer in time, or a no.
                 _ => {}
@@ -109,14 +110,13 @@ impl Settled {
             let names: Vec<String> = names.collect();
             (!names.is_empty()).then(|| shortened(&names))
         };
-        let is_in_place = |file: &SetAside| file.place.as_ref().is_some_and(|place| place.starts_with(&file.root));
-        let renamed = named(&|file| is_in_place(file) && !is_back(file)).map(|names| {
+        let renamed = named(&|file| file.is_in_workspace() && !is_back(file)).map(|names| {
             format!(
                 "these files run or configure programs, so they were renamed, because there was no room for them out of the workspace: \
                  {names}; tell the user"
             )
         });
-        let aside = named(&|file| file.place.is_some() && !is_in_place(file) && !is_back(file)).map(|names| {
+        let aside = named(&|file| file.place.is_some() && !file.is_in_workspace() && !is_back(file)).map(|names| {
             format!(
                 "these files run or configure programs, so they were moved out of the workspace, and the user has not agreed to put \
                  them back: {names}; if they are needed, tell the user, or write them with fs.write, which asks"
@@ -153,6 +153,17 @@ impl Drop for Settled {
 }
 
 impl SetAside {
+    /// Returns true if the file was renamed in the workspace. No record tells such files from those that another program makes there.
+    pub fn is_in_workspace(&self) -> bool {
+        self.place.as_deref().is_some_and(is_in_place)
+    }
+
+    /// Returns true if a link lies on the path at which the file was, so that a command would put it elsewhere.
+    pub fn leads_elsewhere(&self) -> bool {
+        let below = self.origin.ancestors().take_while(|path| *path != self.root);
+        below.into_iter().any(|path| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()))
+    }
+
     /// Returns what a person is told about the file.
     pub fn to_protected(&self, is_back: bool) -> ProtectedFile {
         let fate = match &self.place {

@@ -6,6 +6,8 @@ mod settings;
 use std::fs::{self, Metadata};
 use std::path::{Component, Path, PathBuf};
 
+use tools_fs::is_repository_setting;
+
 use settings::{is_harmless as are_harmless_settings, redirects};
 
 /// The most entries of a new repository that are looked at. One with more counts.
@@ -13,12 +15,6 @@ const MAX_ENTRIES: usize = 20_000;
 
 /// The most bytes of a file of git that is read.
 const MAX_BYTES: u64 = 256 * 1024;
-
-/// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
-const OF_GIT: [&str; 13] = [
-    "alternates", "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir",
-    "hooks", "opts", "remotes", "strategy", "strategy_opts",
-];
 
 /// The folders of git that have the names of branches below them.
 const DATA_OF_GIT: [&str; 3] = ["logs", "objects", "refs"];
@@ -50,13 +46,9 @@ fn are_data(names: &[&str]) -> bool {
         return true;
     }
     // In the repository of a submodule, branches of a remote lie in `refs/remotes`.
-    let is_setting = |at: usize| is_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
+    let is_setting =
+        |at: usize| is_repository_setting(names[at]) && !(at > 0 && names[at - 1..=at] == ["refs", "remotes"]);
     !(0..names.len()).any(is_setting)
-}
-
-/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks.
-pub(crate) fn is_setting(name: &str) -> bool {
-    OF_GIT.contains(&name)
 }
 
 /// Returns true if a new repository runs nothing: git made it by `init` or `clone`, and all of its parts are [harmless](is_harmless).

@@ -217,6 +217,34 @@ async fn a_new_script_in_the_root_asks_unless_a_clause_without_wildcards_names_i
 
 #[cfg(unix)]
 #[tokio::test]
+async fn a_file_that_can_be_started_becomes_no_script_unasked() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let bench = Bench::new(&["*:*:**"]);
+    for (path, content, mode) in [
+        ("run", "X!/bin/sh\n", 0o755),
+        ("plain", "x", 0o644),
+        ("script", "#!/bin/sh\n", 0o755),
+        ("sub/run", "x", 0o755),
+    ] {
+        bench.put(path, content);
+        std::fs::set_permissions(bench.root().join(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    std::os::unix::fs::symlink("run", bench.root().join("link")).unwrap();
+    let write = async |path: &str| bench.call("fs.write", json!({"path": path, "content": "#!/bin/sh\nid\n"})).await;
+    let edit = async |new: &str| bench.call("fs.edit", json!({"path": "run", "old": "X", "new": new})).await;
+    assert_eq!(concern(write("run").await), "fs:write:run");
+    assert_eq!(concern(edit("#").await), "fs:write:run");
+    write("link").await.unwrap_err();
+    edit("Y").await.unwrap();
+    for path in ["plain", "script", "sub/run"] {
+        write(path).await.unwrap();
+    }
+    bench.call("fs.write", json!({"path": "link", "content": "text"})).await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
 async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
     let bench = Bench::new(&["*:*:**"]);
     bench.put("dir/plain", "#!/bin/sh\n");
@@ -232,6 +260,67 @@ async fn no_link_leads_to_a_new_script_in_the_root_unasked() {
         assert!(!bench.has("vite.config.js") && !bench.has("run") && bench.has("dir/plain"), "{error}");
     }
     bench.call("fs.write", json!({"path": "here/plain.md", "content": "x"})).await.unwrap();
+}
+
+/// Makes a repository that is no folder `.git`, as `git init --bare` and `git init --separate-git-dir` do.
+fn put_repository(bench: &Bench, path: &str) {
+    for (name, content) in [
+        ("HEAD", "ref: refs/heads/main\n"),
+        ("config", "[core]\n\tbare = true\n"),
+        ("objects/info/a", ""),
+        ("refs/a", ""),
+    ] {
+        bench.put(&format!("{path}/{name}"), content);
+    }
+}
+
+#[tokio::test]
+async fn a_part_of_a_repository_under_another_name_asks_unless_a_clause_without_wildcards_names_it() {
+    let bench = Bench::new(&["*:*:**", "fs:write:sub/x.git/**", "fs:write:sub/x.git/hooks/post-update"]);
+    put_repository(&bench, "sub/x.git");
+    bench.put("plan", "x");
+    bench.put("config", "x");
+    for path in ["config", "hooks/update", "Config", "info/attributes", "objects/info/alternates", "commondir"] {
+        let path = format!("sub/x.git/{path}");
+        assert_eq!(concern(bench.write(&path).await), format!("fs:write:{path}"));
+    }
+    let edit = json!({"path": "sub/x.git/config", "old": "true", "new": "false"});
+    assert_eq!(concern(bench.call("fs.edit", edit).await), "fs:write:sub/x.git/config");
+    for (from, to, asked) in [
+        ("plan", "sub/x.git/hooks/update", "sub/x.git/hooks/update"),
+        ("sub/x.git/config", "plan2", "sub/x.git/config"),
+    ] {
+        let moved = bench.call("fs.move", json!({"from": from, "to": to})).await;
+        assert_eq!(concern(moved), format!("fs:write:{asked}"));
+    }
+    for path in ["sub/x.git/hooks/post-update", "sub/x.git/main/src/config", "config", "sub/config", "sub/hooks/a"] {
+        bench.write(path).await.unwrap();
+    }
+
+    // A root that is one.
+    let bench = Bench::new(&["*:*:**"]);
+    put_repository(&bench, ".");
+    assert_eq!(concern(bench.write("hooks/update").await), "fs:write:hooks/update");
+    bench.write("main/config").await.unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_link_and_no_tool_of_another_crate_leads_into_such_a_repository_unasked() {
+    let approver = RecordingApprover::new(Decision::Allow);
+    let bench = Bench::new(&["*:*:**"]);
+    put_repository(&bench, "store");
+    std::os::unix::fs::symlink("store/hooks/update", bench.root().join("notes.md")).unwrap();
+    std::os::unix::fs::symlink("store", bench.root().join("notes")).unwrap();
+    for path in ["notes.md", "notes/config"] {
+        bench.write(path).await.unwrap_err();
+    }
+    bench.call("note.save", json!({"path": "store/hooks/update"})).await.unwrap_err();
+    let bench = bench.approved_by(&approver);
+    bench.write("notes/config").await.unwrap_err();
+    assert!(!bench.has("store/hooks/update") && bench.files.read("store/config").contains("bare"));
+    bench.write("store/config").await.unwrap();
+    assert_eq!(bench.files.read("store/config"), "x");
 }
 
 /// Writes a file through the workspace, like tools of other crates.

@@ -69,7 +69,12 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> (ToolContext, CancellationToken) {
         let id = context.id.to_string();
-        let cx = (self.shared.context)(&CallRequest { tool: entry.name(), id: &id, peer });
+        let cx = (self.shared.context)(&CallRequest {
+            tool: entry.name(),
+            id: &id,
+            peer,
+            connection: self.connection(context),
+        });
         let token = cx.cancellation().child_token();
         let mut cx = cx.with_cancellation(token.clone()).with_wire(Format::Mcp).with_service(peer.clone());
         if context.meta.get_progress_token().is_some() || peer.takes_tasks() {

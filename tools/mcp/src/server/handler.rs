@@ -17,6 +17,8 @@ use serde_json::{Map, Value};
 use tools::CancellationToken;
 
 use super::calls::Calls;
+use super::connection::Connection;
+use super::generation::Generation;
 use super::log_level::LogLevel;
 use super::methods::Answer;
 use super::{Options, Shared};
@@ -28,14 +30,24 @@ pub(super) struct Handler {
     pub(super) calls: Calls,
     /// The lowest level of log messages that a client of an older revision wants.
     log_level: AtomicU8,
+    connection: Connection,
+    /// True if a client without a session has it for one request.
+    is_of_request: bool,
     /// Cancelled at the end of the connection.
     ended: CancellationToken,
 }
 
 impl Handler {
-    pub(super) fn new(shared: Arc<Shared>, options: Arc<Options>, calls: Calls) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, options: Arc<Options>, calls: Calls, is_of_request: bool) -> Self {
         let log_level = AtomicU8::new(LogLevel::Info as u8);
-        Self { shared, options, calls, log_level, ended: CancellationToken::new() }
+        let (connection, ended) = (Connection::default(), CancellationToken::new());
+        Self { shared, options, calls, log_level, connection, is_of_request, ended }
+    }
+
+    /// Returns the session of the client of a request. Returns `None` if it has none.
+    pub(super) fn connection(&self, context: &RequestContext<RoleServer>) -> Option<&Connection> {
+        let has_one = !self.is_of_request || Generation::of(context) == Generation::Legacy;
+        has_one.then_some(&self.connection)
     }
 
     /// Returns true if a client of an older revision wants log messages of this level.

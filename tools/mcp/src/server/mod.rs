@@ -5,6 +5,7 @@
 mod approval;
 mod call;
 mod calls;
+mod connection;
 mod definitions;
 mod drive;
 mod generation;
@@ -43,6 +44,7 @@ use self::handler::Handler;
 use self::permit::Permits;
 use self::tasks::TaskLimits;
 
+pub use connection::Connection;
 #[cfg(feature = "http")]
 pub use http::{HttpError, HttpOptions};
 pub use log_level::LogLevel;
@@ -110,6 +112,9 @@ pub struct CallRequest<'a> {
     pub id: &'a str,
     /// The client. The context of the call has it as a service too.
     pub peer: &'a Peer,
+    /// The session of the client. `None` if the client has none, as over HTTP from 2026-07-28 on: no later call is known to be of the same
+    /// client.
+    pub connection: Option<&'a Connection>,
 }
 
 impl ToolServer {
@@ -234,9 +239,10 @@ impl ToolServer {
         options
     }
 
-    /// Returns the handler of one connection, which counts its running calls.
-    fn handler(&self, calls: Calls) -> Handler {
-        Handler::new(self.shared.clone(), self.options.clone(), calls)
+    /// Returns the handler of one connection, which counts its running calls. With `is_of_request`, it is that of one request if the client
+    /// has no session.
+    fn handler(&self, calls: Calls, is_of_request: bool) -> Handler {
+        Handler::new(self.shared.clone(), self.options.clone(), calls, is_of_request)
     }
 }
 

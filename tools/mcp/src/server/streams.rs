@@ -50,7 +50,7 @@ impl ToolServer {
     ) -> Result<(), ServeError> {
         let transport = Oversized::new(read, write, self.options.max_message_bytes);
         let calls = Calls::new(self.options.tasks);
-        let handler = self.handler(calls.clone());
+        let handler = self.handler(calls.clone(), false);
         let running = match serve_server_with_ct(handler, transport, shutdown.child_token()).await {
             Ok(running) => running,
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

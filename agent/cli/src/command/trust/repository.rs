@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::notice;
 use crate::output;
 use crate::visible::visible;
+use crate::wording::counted;
 
 /// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
 pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
@@ -18,6 +19,12 @@ pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Err
     let shown = page(&pending);
     let digest = Digest::hash_bytes(shown.as_bytes());
     output::page(&format!("{shown}  digest: {digest}\n"))?;
+    if !pending.is_whole {
+        notice::warning(
+            "git cannot list all of its new commits, so they cannot be approved; compare it with another clone",
+        );
+        return Ok(Exit::Refused);
+    }
     let is_approved = match digests.is_empty() {
         true => is_approved(&[], &digest, "this repository").await?,
         false => digests.contains(&digest),
@@ -45,5 +52,7 @@ fn page(pending: &Pending) -> String {
         page.push_str(&format!("  {name}: {} -> {}\n", id(before), id(after)));
         commits.iter().for_each(|commit| page.push_str(&format!("    {commit}\n")));
     }
+    let count: usize = pending.changed.iter().map(|changed| changed.commits.len()).sum();
+    page.push_str(&format!("  {} in all, each of them above\n", counted(count as u64, "new commit")));
     page
 }

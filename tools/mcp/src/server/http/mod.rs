@@ -200,7 +200,7 @@ impl ToolServer {
         let calls = Calls::new(self.options.tasks);
         let work = calls.clone();
         let endpoint = Endpoint {
-            mcp: StreamableHttpService::new(move || Ok(server.handler(work.clone())), sessions.clone(), config),
+            mcp: StreamableHttpService::new(move || Ok(server.handler(work.clone(), true)), sessions.clone(), config),
             sessions,
             token: options.token.clone(),
             max_bytes: self.options.max_message_bytes,

@@ -1,0 +1,54 @@
+//! Repositories of git under names of their own, such as `project.git`: git takes each folder with a `HEAD` for one.
+
+use tools::protocol::Target;
+use tools::{Access, Concern, ToolContext};
+
+use crate::Workspace;
+use crate::error::FsError;
+use crate::path::RelativePath;
+
+/// The names in a folder of git that make it run programs, or obey another folder. The rest is its data.
+const SETTINGS: [&str; 13] = [
+    "alternates", "attributes", "branches", "commondir", "config", "config.worktree", "git-rebase-todo", "gitdir",
+    "hooks", "opts", "remotes", "strategy", "strategy_opts",
+];
+
+/// Other names in a folder of git.
+const DATA: [&str; 9] = ["index", "info", "logs", "modules", "objects", "packed-refs", "refs", "shallow", "worktrees"];
+
+/// Returns true if git takes the name, beside a `HEAD`, for its settings or hooks.
+pub fn is_repository_setting(name: &str) -> bool {
+    SETTINGS.contains(&name)
+}
+
+/// Returns the concern about a write of a part of a repository.
+pub(crate) fn concern(cx: &ToolContext, path: &RelativePath) -> Option<Concern> {
+    let workspace = cx.service::<Workspace>()?;
+    if !holds(&workspace, path) {
+        return None;
+    }
+    let target = Target::new(Access::Write, "fs", path.as_str()).ok()?;
+    let reason = "it is a part of a folder that git takes for a repository, and git runs the hooks and the commands that its \
+                  configuration names";
+    let remedy = format!("ask for a grant that names it, such as {}", target.to_clause());
+    Some(Concern::new(target, reason, remedy).unless_named())
+}
+
+/// Refuses a part of a repository that a link leads to, or a tool of another crate writes, because nobody was asked about it.
+///
+/// # Errors
+/// Returns an error that names the path itself.
+pub(crate) fn check_unasked(workspace: &Workspace, path: &RelativePath) -> Result<(), FsError> {
+    if holds(workspace, path) { Err(FsError::InRepository { path: path.clone() }) } else { Ok(()) }
+}
+
+/// Returns true if the path is a part of a repository, or lies in one. The table of sensitive paths has the folders `.git` and `.bare`.
+pub(crate) fn holds(workspace: &Workspace, path: &RelativePath) -> bool {
+    let is_known = |name: &str| [".git", ".bare"].iter().any(|git| name.eq_ignore_ascii_case(git));
+    let is_part = |name: &str| SETTINGS.iter().chain(&DATA).any(|part| name.eq_ignore_ascii_case(part));
+    let has_head = |count: usize| {
+        let head = path.prefix(count).child("HEAD");
+        head.is_ok_and(|head| workspace.dir().symlink_metadata(head.as_str()).is_ok())
+    };
+    !path.names().any(is_known) && path.names().enumerate().any(|(count, name)| is_part(name) && has_head(count))
+}
