@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::notice;
 use crate::output;
 use crate::visible::visible;
-use crate::wording::counted;
+use tools::counted;
 
 /// Shows the branches and tags of a repository that sessions may have written, and counts its commits as the user's if the user says so.
 pub(super) async fn approve(root: &Path, digests: &[Digest]) -> Result<Exit, Error> {
