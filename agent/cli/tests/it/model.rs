@@ -267,7 +267,8 @@ pub(crate) fn serve<const N: usize>(replies: [Option<&'static str>; N]) -> (Stri
             let is_stream = !reply.is_some_and(|reply| reply.starts_with("HTTP/"));
             let (mut stream, request) = loop {
                 let (mut stream, request) = accept(&listener);
-                if !(is_stream && request.starts_with("GET ")) {
+                let is_about_model = request.lines().next().is_some_and(|line| line.contains("/api/show"));
+                if !(is_stream && request.starts_with("GET ") || is_about_model) {
                     break (stream, request);
                 }
                 write!(stream, "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").unwrap();

@@ -272,7 +272,7 @@ mod tests {
         let path = folder.path().join("file");
         let check = |names: &str, text: &str| {
             fs::write(&path, text).unwrap();
-            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, None)
+            is_harmless(&path, &names.split('/').collect::<Vec<_>>(), None, Some(folder.path()))
         };
         for (names, text) in [
             ("config", "[user]\nemail = a"),

@@ -374,27 +374,6 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(question.contains("dep/ is new and has 5 files"), "{question}");
             assert!(place.exists("dep/4/AGENTS.md") && place.exists("sub/.envrc") && place.aside().is_empty());
         }),
-        trials_of("a_yes_puts_back_no_file_whose_content_was_not_shown", |layers| {
-            let place = Place::new(layers, &[("file", "")]);
-            let script =
-                "for i in $(seq 300); do echo line $i; done > .envrc; printf '\\377' > .npmrc; echo hint > AGENTS.md
-                          mkdir -p .vscode/a .idea; echo run > .vscode/a/tasks.json
-                          for i in $(seq 60); do echo a line that is not so short $i > .idea/file$i; done";
-            let (result, questions) = place.sh(&ALL, script, Some(true));
-            let [question] = &questions[..] else { panic!("{questions:?}") };
-            assert!(
-                question.contains("| hint") && question.contains("| run") && !question.contains("envrc"),
-                "{question}"
-            );
-            assert!(place.exists("AGENTS.md") && place.exists(".vscode/a/tasks.json"), "{result}");
-            for path in [".envrc", ".npmrc", ".idea/file60"] {
-                assert!(!place.exists(path), "{path}: {result}");
-            }
-            assert_eq!(place.aside().len(), 3);
-            // Nothing is asked if nothing is shown.
-            let (_, questions) = place.sh(&ALL, "head -c 4000 /dev/zero | tr '\\0' x > .envrc", Some(true));
-            assert!(questions.is_empty() && !place.exists(".envrc"), "{questions:?}");
-        }),
         trials_of("a_commit_with_its_clause_asks_nobody_and_a_hook_is_moved_all_the_same", |layers| {
             // Programs cannot change permissions there, which git needs.
             if is_landlock_alone(layers) {

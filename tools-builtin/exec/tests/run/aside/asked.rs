@@ -25,8 +25,8 @@ impl Person for Thief {
 pub(super) fn trials() -> Vec<Trial> {
     let all = [
         trials_of("a_yes_puts_back_only_what_the_question_shows", |layers| {
-            // Contents that are not shown, contents that are, and long names.
-            for content in ["$(seq 400)", "$(seq 90)", "x"] {
+            // Of long contents fewer fit.
+            for content in ["$(seq 90)", "x"] {
                 let place = Place::new(layers, &[]);
                 for number in 10..50 {
                     place.workspace.write(format!("d/{number}/file"), "");
@@ -39,11 +39,32 @@ pub(super) fn trials() -> Vec<Trial> {
                 let is_shown = |number: usize| question.contains(&format!("- d/{number}/AGENTS.md (new)"));
                 let shown: Vec<usize> = (10..50).filter(|number| is_shown(*number)).collect();
                 assert!((2..40).contains(&shown.len()), "{question}");
-                assert!(question.contains(&format!("\n{} more do not fit", 40 - shown.len())), "{question}");
+                assert!(question.contains(&format!("\n{} more stay aside", 40 - shown.len())), "{question}");
                 for number in 10..50 {
                     assert_eq!(place.exists(format!("d/{number}/AGENTS.md")), is_shown(number), "{number} {question}");
                 }
             }
+        }),
+        trials_of("a_yes_puts_back_no_file_whose_content_was_not_shown", |layers| {
+            let place = Place::new(layers, &[("file", "")]);
+            let script =
+                "for i in $(seq 300); do echo line $i; done > .envrc; printf '\\377' > .npmrc; echo hint > AGENTS.md
+                          mkdir -p .vscode/a .idea; echo run > .vscode/a/tasks.json
+                          for i in $(seq 60); do echo a line that is not so short $i > .idea/file$i; done";
+            let (result, questions) = place.sh(&ALL, script, Some(true));
+            let [question] = &questions[..] else { panic!("{questions:?}") };
+            assert!(
+                question.contains("| hint") && question.contains("| run") && !question.contains("envrc"),
+                "{question}"
+            );
+            assert!(place.exists("AGENTS.md") && place.exists(".vscode/a/tasks.json"), "{result}");
+            for path in [".envrc", ".npmrc", ".idea/file60"] {
+                assert!(!place.exists(path), "{path}: {result}");
+            }
+            assert_eq!(place.aside().len(), 3);
+            // Nothing is asked if nothing is shown.
+            let (_, questions) = place.sh(&ALL, "head -c 4000 /dev/zero | tr '\\0' x > .envrc", Some(true));
+            assert!(questions.is_empty() && !place.exists(".envrc"), "{questions:?}");
         }),
         trials_of("a_question_shows_whole_contents_and_where_links_lead_without_invisible_characters", |layers| {
             let place = Place::new(layers, &[("file", "")]);
@@ -53,7 +74,7 @@ pub(super) fn trials() -> Vec<Trial> {
             let [question] = &questions[..] else { panic!("{questions:?}") };
             assert!(question.contains("\n  a link to evil") && question.contains("\n  | run "), "{question}");
             assert!(!question.contains(['\u{202e}', '\u{200b}']), "{question}");
-            assert_eq!(question.matches("its content is not shown here").count(), 3, "{question}");
+            assert!(question.contains("\n3 more stay aside"), "{question}");
             assert!(!question.contains("| 1\n") && !question.contains("| 100\n"), "all of it or none: {question}");
         }),
         trials_of("a_new_dot_file_that_no_list_knows_is_asked_about_and_an_old_one_may_change", |layers| {
