@@ -26,7 +26,7 @@ pub(super) fn trials() -> Vec<Trial> {
     let all = [
         trials_of("a_yes_puts_back_only_what_the_question_shows", |layers| {
             // Of long contents fewer fit.
-            for content in ["$(seq 90)", "x"] {
+            for content in ["$(seq 60)", "x"] {
                 let place = Place::new(layers, &[]);
                 for number in 10..50 {
                     place.workspace.write(format!("d/{number}/file"), "");
