@@ -9,6 +9,10 @@ use tools::{Approval, Approver, Basis, Decision, ToolContext};
 use super::remembered::{Memory, Remembered};
 use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
 
+/// The reason of a refusal of a call whose effect nobody could see.
+const HIDDEN: &str = "the effect of the call cannot be shown, and the file runs by itself or decides what tools may do, so no deferred \
+                      answer permits it";
+
 /// An [`Approver`] for programs that cannot wait for a person.
 ///
 /// - A call that needs an approval does not run. When the other calls of its turn have results, the run ends with
@@ -17,6 +21,7 @@ use super::{ApprovalQuestion, ApprovalRequest, DeferredRequests};
 ///   another process the [stored](crate::Session::stored_run) one.
 /// - An answer fits only the call of the run that it was given for, with the same digests of tool, arguments and
 ///   [shown effect](ApprovalRequest::effect_digest). If the tool or a shown file has changed since, the run waits for another answer.
+/// - No answer permits a call whose effect [cannot be shown](ApprovalRequest::preview) and [must be](ApprovalQuestion::needs_preview).
 /// - An answer is used up by the call. The last of two answers to a request holds.
 /// - An approval of a call that asks only about hosts which no grant [names](ApprovalQuestion::holds_for_hosts) also holds for later calls
 ///   of the tool on these hosts, in the same [session](ToolContext::session), or in the same run if the session has no name. This value
@@ -87,7 +92,12 @@ impl DeferredConsent {
         }
         // Sessions without a name cannot be told apart.
         let run = deferred.as_ref().map(|(_, requests)| requests.key).filter(|_| approval.cx.session().is_none());
-        if let Some(decision) = deferred.as_ref().and_then(|(request, _)| self.take_answer(request)) {
+        let answer = deferred.as_ref().and_then(|(request, _)| Some((request, self.take_answer(request)?)));
+        if let Some((request, decision)) = answer {
+            // As at a terminal, where such a question takes no yes.
+            if request.is_hidden() && ApprovalQuestion::new(approval).needs_preview() {
+                return Decision::Deny { reason: HIDDEN.to_owned() };
+            }
             if decision == Decision::Allow && ApprovalQuestion::new(approval).holds_for_hosts() {
                 self.hosts.add(&approval, run, Basis::Arguments);
             }

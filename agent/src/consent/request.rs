@@ -84,6 +84,11 @@ impl ApprovalRequest {
         })
     }
 
+    /// Returns true if the tool has a preview and could not make it.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.preview.is_some() && self.effect_digest.is_none()
+    }
+
     /// Returns true if an answer to this request fits another one: it is about the same call, and needs no other targets.
     pub(super) fn covers(&self, other: &Self) -> bool {
         let is_same_call = (&self.session, &self.call, &self.tool) == (&other.session, &other.call, &other.tool);

@@ -256,11 +256,29 @@ impl Handler for Write {
     }
 
     fn preview<'a>(&'a self, _: ToolContext, arguments: Input) -> Option<PreviewFuture<'a>> {
-        let is_there = arguments.json().value()["path"] != "missing";
+        let is_there = !arguments.json().value()["path"].as_str().is_some_and(|path| path.ends_with("missing"));
         Some(Box::pin(async move {
             if is_there { Ok(Preview::diff("-a\n+b\n")) } else { Err(ToolError::execution_failed("not a file")) }
         }))
     }
+}
+
+#[tokio::test]
+async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_shown() {
+    let mut catalog = Catalog::new();
+    let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
+    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
+    catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
+    let mut session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
+    let call = |path: &str| ToolCall::new("", "write", json!({"path": path}));
+    let driver = scripted([Turn::calls([call(".git/hooks/missing"), call("missing")]), Turn::answer("done")]);
+    let summary = driver.run(&mut session, "go").await.unwrap();
+    let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
+    requests.into_iter().for_each(|request| consent(&session).allow(request));
+    let run = waiting(&session);
+    driver.resume(&mut session, run).await.unwrap();
+    let results: Vec<_> = results(session.messages()).into_iter().map(|(_, result)| result.is_error).collect();
+    assert_eq!(results, [true, false]);
 }
 
 #[tokio::test]

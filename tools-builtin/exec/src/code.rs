@@ -48,6 +48,10 @@ const CHOOSES: [char; 4] = ['$', '`', '*', '?'];
 /// Words at the start of a line of a script, after which each name is that of a file that runs.
 const INCLUDES: [&str; 5] = ["-include", ".", "include", "sinclude", "source"];
 
+/// Words anywhere in a line of a script, after which each name is that of a file that runs.
+const RUNNERS: [&str; 12] =
+    ["bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "python", "python3", "ruby", "sh"];
+
 /// The folders of a project in which programs and modules are looked up.
 const PLACES: [&str; 5] = ["node_modules/.bin", ".venv/bin", "venv/bin", "vendor/bin", "bin"];
 
@@ -225,12 +229,14 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Adds the files that lines of a script include, whatever their names are.
+    /// Adds the files that lines of a script include or run by an interpreter, whatever their names are.
     fn add_included(&mut self, script: &str) {
         for line in script.lines() {
-            let (first, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or_default();
-            if INCLUDES.contains(&first) {
-                let paths: Vec<PathBuf> = pieces(rest).flat_map(|name| self.candidates(name)).collect();
+            let first = line.split_whitespace().next().unwrap_or_default();
+            let runner = pieces(line).position(|piece| RUNNERS.contains(&piece));
+            let before = if INCLUDES.contains(&first) { Some(0) } else { runner };
+            if let Some(before) = before {
+                let paths: Vec<PathBuf> = pieces(line).skip(before + 1).flat_map(|name| self.candidates(name)).collect();
                 paths.iter().filter(|path| path.is_file()).for_each(|path| self.add_file(path));
             }
         }
@@ -345,7 +351,9 @@ fn script(path: &Path) -> Option<String> {
     if metadata.len() > MAX_SCRIPT as u64 {
         return None;
     }
-    String::from_utf8(fs::read(path).ok()?).ok()
+    // A byte that is not UTF-8 stops no interpreter.
+    let bytes = fs::read(path).ok().filter(|bytes| !bytes.contains(&0))?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Returns a text for the content of a file, which differs from that of another content.

@@ -187,6 +187,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 ("make", &["all"] as &[&str], "deep/er/Makefile"),
                 ("make", &["all"], "deep/rules.mk"),
                 ("make", &["all"], "rules"),
+                ("make", &["all"], "helper"),
                 ("cargo", &["test"], "crates/a/build.rs"),
                 ("npm", &["test"], "deep/jest.config.ts"),
                 ("pytest", &[], "deep/conftest.py"),
@@ -196,7 +197,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let (tool, arguments) = run(program, args);
                 let workspace = project();
                 workspace.write("Makefile", "include rules\n");
-                workspace.write("rules", "all:\n");
+                workspace.write("rules", b"all: # \xE9\n\t@echo; sh helper\n");
+                workspace.write("helper", "echo\n");
                 let before = preview(&workspace, tool, arguments.clone());
                 workspace.write("node_modules/x/Makefile", "");
                 workspace.write("deep/er/lib.rs", "");

@@ -2,8 +2,6 @@
 
 /// Declares a set of keys: a struct with the value of each, and documentation, field, slot and [`Key`](crate::settings::Key) of each.
 ///
-/// A module declares at most one set, and has the names of [`host::settings`](crate::settings) that the keys use in scope.
-///
 /// ```
 /// use host::settings::{FlagValue::Named, Key, ProjectRule, Setting, declare_keys, filled, text};
 ///
@@ -31,41 +29,44 @@ macro_rules! declare_keys {
             $($(#[doc = $doc])+ $field_visibility $field: $slot,)+
         }
 
-        mod declared {
-            use super::*;
+        // Methods have no effect on the names that the keys use.
+        const _: () = {
+            struct Declared;
 
-            $(pub(super) fn $field() -> $crate::settings::Key<$slot> {
-                $key.with_doc(concat!($($doc),+))
-            })+
-        }
-
-        impl ::core::default::Default for $keys {
-            fn default() -> Self {
-                Self { $($field: declared::$field().into_default(),)+ }
-            }
-        }
-
-        impl $crate::settings::KeySet for $keys {
-            fn unset() -> &'static Self {
-                static UNSET: $crate::settings::Lazy<$keys> = $crate::settings::Lazy::new(<$keys>::default);
-                &UNSET
+            impl Declared {
+                $(fn $field() -> $crate::settings::Key<$slot> {
+                    $key.with_doc(concat!($($doc),+))
+                })+
             }
 
-            fn keys(&self) -> Vec<Box<dyn $crate::settings::AnyKey>> {
-                vec![$(Box::new(declared::$field())),+]
+            impl ::core::default::Default for $keys {
+                fn default() -> Self {
+                    Self { $($field: Declared::$field().into_default(),)+ }
+                }
             }
 
-            fn slots(&self) -> Vec<&dyn $crate::settings::AnySlot> {
-                vec![$(&self.$field),+]
-            }
+            impl $crate::settings::KeySet for $keys {
+                fn unset() -> &'static Self {
+                    static UNSET: $crate::settings::Lazy<$keys> = $crate::settings::Lazy::new(<$keys>::default);
+                    &UNSET
+                }
 
-            fn slots_mut(&mut self) -> Vec<&mut dyn $crate::settings::AnySlot> {
-                vec![$(&mut self.$field),+]
-            }
+                fn keys(&self) -> Vec<Box<dyn $crate::settings::AnyKey>> {
+                    vec![$(Box::new(Declared::$field())),+]
+                }
 
-            fn boxed(&self) -> Box<dyn $crate::settings::KeySet> {
-                Box::new(self.clone())
+                fn slots(&self) -> Vec<&dyn $crate::settings::AnySlot> {
+                    vec![$(&self.$field),+]
+                }
+
+                fn slots_mut(&mut self) -> Vec<&mut dyn $crate::settings::AnySlot> {
+                    vec![$(&mut self.$field),+]
+                }
+
+                fn boxed(&self) -> Box<dyn $crate::settings::KeySet> {
+                    Box::new(self.clone())
+                }
             }
-        }
+        };
     };
 }
