@@ -19,20 +19,20 @@ use crate::settings::{KeySet, Settings, SettingsError, Values};
 /// use tools::source;
 ///
 /// declare_keys! {
-///     /// The keys of the table `[lamp]`.
-///     pub struct LampKeys;
+///     /// The keys of the table `[fan]`.
+///     pub struct FanKeys;
 ///
-///     /// The room of the lamp that is switched without a name
-///     pub room: Option<Setting<String>> = Key::new("lamp.room", text(filled), None, "\"kitchen\"");
+///     /// The room of the fan that is switched without a name
+///     pub room: Option<Setting<String>> = Key::new("fan.room", text(filled), None, "\"kitchen\"");
 /// }
 ///
 /// inventory::submit! {
-///     Extension::new("lamp", source!())
-///         .with_default_grants(&["lamp:read:**"])
-///         .with_keys(|| vec![Box::new(LampKeys::default())])
+///     Extension::new("fan", source!())
+///         .with_default_grants(&["fan:read:**"])
+///         .with_keys(|| vec![Box::new(FanKeys::default())])
 /// }
 ///
-/// assert!(host::settings::Values::keys().any(|key| key.name == "lamp.room"));
+/// assert!(host::settings::Values::keys().any(|key| key.name == "fan.room"));
 /// ```
 pub struct Extension {
     name: &'static str,
