@@ -236,7 +236,8 @@ impl<'a> Search<'a> {
             let runner = pieces(line).position(|piece| RUNNERS.contains(&piece));
             let before = if INCLUDES.contains(&first) { Some(0) } else { runner };
             if let Some(before) = before {
-                let paths: Vec<PathBuf> = pieces(line).skip(before + 1).flat_map(|name| self.candidates(name)).collect();
+                let paths: Vec<PathBuf> =
+                    pieces(line).skip(before + 1).flat_map(|name| self.candidates(name)).collect();
                 paths.iter().filter(|path| path.is_file()).for_each(|path| self.add_file(path));
             }
         }
