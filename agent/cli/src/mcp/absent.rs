@@ -35,16 +35,6 @@ impl Attached {
         None
     }
 
-    /// Returns false.
-    pub(crate) fn may_permit(_tool: &ToolName) -> bool {
-        false
-    }
-
-    /// Returns an error.
-    pub(crate) fn permit(_root: &RootOption, _tool: &ToolName) -> Result<PathBuf, Error> {
-        Err(Error::NoServers)
-    }
-
     /// Returns the context as it is.
     pub(crate) fn with_reasons(&self, cx: ToolContext) -> ToolContext {
         cx
@@ -90,6 +80,16 @@ pub(crate) async fn attach_for(
 /// Returns no effects.
 pub(crate) fn declared_effects(_root: &RootOption) -> Vec<Effects> {
     Vec::new()
+}
+
+/// Returns false.
+pub(crate) fn may_permit(_tool: &ToolName) -> bool {
+    false
+}
+
+/// Returns an error.
+pub(crate) fn permit(_root: &RootOption, _tool: &ToolName) -> Result<PathBuf, Error> {
+    Err(Error::NoServers)
 }
 
 /// Returns no clause.
