@@ -30,8 +30,9 @@ impl Place {
         let answer = session.start("sh", &["-c", &format!("{script}; echo ready; sleep 60")]);
         session.read_on(answer, "t1", "ready");
         let Session { host, runtime } = session;
-        drop(host);
+        // First the runtime, which could look at what the program left when the end of the host stops it.
         Arc::into_inner(runtime).unwrap().shutdown_background();
+        drop(host);
         let running = self.folder.path().join("aside/running");
         until("the record is free", || {
             fs::read_dir(&running).unwrap().flatten().all(|record| {
