@@ -18,7 +18,7 @@ fn main() {
     let over = |scenario, direct| programs.instructions(scenario) / programs.instructions(direct);
     let above = |name, direct| programs.allocations(name) - programs.allocations(direct);
     let figures = [
-        ("instructions of add, direct = 1", add / direct_add, 6.7),
+        ("instructions of add, direct = 1", add / direct_add, 6.8),
         ("instructions of order, direct = 1", order / direct_order, 2.2),
         ("instructions of a call that reads a file's name, direct = 1", over("measure", "direct-measure"), 14.2),
         ("instructions of add with a journal, direct = 1", programs.instructions("add-journal") / direct_add, 11.3),
