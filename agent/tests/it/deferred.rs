@@ -263,15 +263,20 @@ impl Handler for Write {
     }
 }
 
-#[tokio::test]
-async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_shown() {
+/// A session with the tool, and a driver whose model writes these files.
+fn writing(paths: [&str; 2]) -> (Session, Driver) {
     let mut catalog = Catalog::new();
     let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
     let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
     catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
-    let call = |path: &str| ToolCall::new("", "write", json!({"path": path}));
-    let driver = scripted([Turn::calls([call(".git/hooks/missing"), call("missing")]), Turn::answer("done")]);
+    let session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
+    let calls = paths.map(|path| ToolCall::new("", "write", json!({"path": path})));
+    (session, scripted([Turn::calls(calls), Turn::answer("done")]))
+}
+
+#[tokio::test]
+async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_shown() {
+    let (mut session, driver) = writing([".git/hooks/missing", "missing"]);
     let summary = driver.run(&mut session, "go").await.unwrap();
     let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
     requests.into_iter().for_each(|request| consent(&session).allow(request));
@@ -283,13 +288,7 @@ async fn no_answer_permits_a_change_of_a_file_that_runs_by_itself_and_cannot_be_
 
 #[tokio::test]
 async fn a_request_has_the_preview_and_the_remarks_of_a_question_which_bind_no_answer() {
-    let mut catalog = Catalog::new();
-    let schema = json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}});
-    let effects: Effects = serde_json::from_value(json!({"writes": ["fs:{path}"]})).unwrap();
-    catalog.register(Tool::new("write", "Writes.", schema).unwrap().with_effects(effects), Write).unwrap();
-    let mut session = Session::new(catalog.list(), Selection::new(), DeferredConsent::new().enter(ToolContext::new()));
-    let call = |path: &str| ToolCall::new("", "write", json!({"path": path}));
-    let driver = scripted([Turn::calls([call(".git/hooks/pre-commit"), call("missing")]), Turn::answer("done")]);
+    let (mut session, driver) = writing([".git/hooks/pre-commit", "missing"]);
     let summary = driver.run(&mut session, "go").await.unwrap();
     let Outcome::WaitingForApproval { requests } = summary.outcome else { panic!("{summary:?}") };
     let [hook, missing] = <[ApprovalRequest; 2]>::try_from(requests).unwrap();

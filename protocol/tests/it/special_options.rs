@@ -205,7 +205,7 @@ fn a_wildcard_covers_no_option_that_runs_loads_or_writes() {
         aarch64-linux-gnu-ld | -plugin x a
         ./test | --exec=x
         ./bin/cat | -o x
-        /work/ls | --plugin x
+        /srv/ls | --plugin x
         ss | -D x
         sudo mytool | --exec x
         sudo timeout 9 mytool | --exec x
